@@ -148,11 +148,11 @@ test.each(operations)('$name', { timeout: 300_000 }, async (operation) => {
       if (round >= 0) series[name].push(cpu.servers / requests)
     }
   const ratios = series.ours.map((cost, index) => cost / (series['by hand'][index] ?? Number.NaN))
-  const told = names.map(
+  const rows = names.map(
     (name) => `${name} ${median(series[name]).toFixed(0)} µs (least ${Math.min(...series[name]).toFixed(0)})`,
   )
   const least = Math.min(...series.ours) / Math.min(...series['by hand'])
   console.info(
-    `${operation.name}: ${told.join(', ')}; ratio ${median(ratios).toFixed(2)}, of the least ${least.toFixed(2)}`,
+    `${operation.name}: ${rows.join(', ')}; ratio ${median(ratios).toFixed(2)}, of the least ${least.toFixed(2)}`,
   )
 })

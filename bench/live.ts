@@ -115,8 +115,11 @@ await withCleanup(async (later) => {
   later(db.drop)
   const live = tables.slice(1).map((name) => ({ schema: 'public', name }))
   await withSession({ url: db.ownerUrl }, (query) => installLive(query, live))
-  let told = 0
-  const listener = { changed: (changes: readonly unknown[]) => void (told += changes.length), unsure: () => undefined }
+  let reported = 0
+  const listener = {
+    changed: (changes: readonly unknown[]) => void (reported += changes.length),
+    unsure: () => undefined,
+  }
   const feed = openChangeFeed({ url: db.url, listener })
   later(feed.close)
   await feed.watch({ schema: 'public', name: 'watched' }, [])
@@ -145,7 +148,7 @@ await withCleanup(async (later) => {
   printTable(`One row inserted through GraphQL, PostgreSQL ${major}`, rowsOf(one, 'CPU, µs'))
   printTable('100 rows updated through GraphQL', rowsOf(many, 'CPU, µs'))
   printTable('16 connections that insert', rowsOf(speeds, 'a second'))
-  if (told === 0) throw new Error('nothing was told')
+  if (reported === 0) throw new Error('nothing was told')
   await writeRecord(
     {
       bench: 'live',

@@ -28,9 +28,9 @@ export interface Compiled {
   /** Computed on demand. */
   readonly diagnostics: readonly Diagnostic[]
   /** The same, yielding in between. */
-  readonly tell: () => Promise<readonly Diagnostic[]>
+  readonly diagnose: () => Promise<readonly Diagnostic[]>
   /** Tables that could be watched if they had triggers. */
-  readonly untold: readonly LiveRelation[]
+  readonly unwatched: readonly LiveRelation[]
   readonly timings: readonly Timing[]
 }
 
@@ -77,12 +77,12 @@ export function createCompiler(options: CompilerOptions): Compiler {
       const { annotated } = noted
       const built = await timed('model', () => inTurns(buildModel(annotated, obeyed, memo, live?.watched)))
       const emitted = await timed('emit', () => emit(built.model, catalog.version))
-      function* told(): Steps<readonly Diagnostic[]> {
+      function* allDiagnostics(): Steps<readonly Diagnostic[]> {
         const ofComments = noted.diagnostics
         yield
-        return [...ofComments, ...(yield* built.told()), ...emitted.diagnostics]
+        return [...ofComments, ...(yield* built.diagnose()), ...emitted.diagnostics]
       }
-      const diagnostics = once(() => atOnce(told()))
+      const diagnostics = once(() => atOnce(allDiagnostics()))
       return {
         catalog,
         annotated,
@@ -92,8 +92,8 @@ export function createCompiler(options: CompilerOptions): Compiler {
         get diagnostics() {
           return diagnostics()
         },
-        tell: () => inTurns(told()),
-        untold: live?.untold ?? [],
+        diagnose: () => inTurns(allDiagnostics()),
+        unwatched: live?.unwatched ?? [],
         timings: timings(),
       }
     },

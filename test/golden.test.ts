@@ -7,7 +7,7 @@ import { dump } from '../compiler/catalog/diagnostics/dump.ts'
 import { printDiagnostics } from '../compiler/catalog/diagnostics/print.ts'
 import { clusterOf } from './support/clusters.ts'
 import { createDatabase, majors, type Major, forPostgis } from './support/database.ts'
-import { toldAll } from './support/service.ts'
+import { allTriggers } from './support/service.ts'
 import { compactJson, withoutEmpty } from './support/golden/compact.ts'
 import { compileOnce, operationStages } from './support/golden/operations.ts'
 import { demandSame, filesIn, replaceFiles, type KeptFiles } from './support/golden/kept-files.ts'
@@ -75,7 +75,12 @@ async function runCase(
   const database = await createDatabase({ major, sql, prepare: true, ...forPostgis(sql) })
   try {
     const { query } = database
-    const compiled = await createCompiler({ query, schemas: ['public'], version: null, triggers: toldAll }).compile()
+    const compiled = await createCompiler({
+      query,
+      schemas: ['public'],
+      version: null,
+      triggers: allTriggers,
+    }).compile()
     const errors = compiled.diagnostics.filter(({ severity }) => severity === 'error')
     expect(errors.length > 0, errors.length > 0 ? printDiagnostics(errors) : `${name} compiles without an error`).toBe(
       name.endsWith('.invalid'),

@@ -24,8 +24,8 @@ export interface Series {
   readonly serverCpu: readonly number[]
   readonly databaseCpu: readonly number[]
   /** The server's time for diagnostics after the answer, and its longest blocking. */
-  readonly toldCpu: readonly number[]
-  readonly toldHeld: readonly number[]
+  readonly diagnosticsCpu: readonly number[]
+  readonly diagnosticsHeld: readonly number[]
 }
 
 export interface Followed {
@@ -60,7 +60,7 @@ function serve(db: TestDatabase): Served {
   const compiler = createCompiler({ query, schemas: ['public'], version, counter })
   let tell: Served['tell'] = () => Promise.resolve()
   const report = (compiled: Compiled): void => {
-    tell = compiled.tell
+    tell = compiled.diagnose
   }
   const source = createFollower({ compiler, query, version, guarded: true, report })
   const service = createService({ database, source })
@@ -108,8 +108,8 @@ async function measureChange(change: Change, { ask, tell }: Served, rounds: numb
     held: [] as number[],
     serverCpu: [] as number[],
     databaseCpu: [] as number[],
-    toldCpu: [] as number[],
-    toldHeld: [] as number[],
+    diagnosticsCpu: [] as number[],
+    diagnosticsHeld: [] as number[],
   }
   for (let round = -uncounted; round < rounds; round += 1) {
     const { value, cpu } = await withCpu({ postgres }, async () => {
@@ -120,13 +120,13 @@ async function measureChange(change: Change, { ask, tell }: Served, rounds: numb
       const { user, system } = process.cpuUsage(before)
       return { changed, warm, held: heldMs, server: user + system }
     })
-    const told = await watchHold(async () => {
+    const diagnosing = await watchHold(async () => {
       await tell()
       return ''
     })
     if (round < 0) continue
-    series.toldCpu.push(told.cpuMs)
-    series.toldHeld.push(told.heldMs)
+    series.diagnosticsCpu.push(diagnosing.cpuMs)
+    series.diagnosticsHeld.push(diagnosing.heldMs)
     series.changed.push(value.changed)
     series.warm.push(value.warm)
     series.held.push(value.held)

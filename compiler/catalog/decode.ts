@@ -23,7 +23,7 @@ import type {
 export interface CatalogAnswer
   extends
     Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'memberships'>,
-    Pick<Lists, 'distributes' | 'told' | 'snapshot' | 'counter' | 'server' | 'needy'> {
+    Pick<Lists, 'distributes' | 'isComplete' | 'snapshot' | 'counter' | 'server' | 'needy'> {
   readonly schemas: readonly CatalogSchema[]
   readonly roles: Lists['roles']
   readonly types: readonly CatalogType[]
@@ -70,7 +70,7 @@ export function* decodeAnswer(answer: readonly AnswerPart[]): Steps<CatalogAnswe
   const {
     version,
     distributes,
-    told,
+    isComplete,
     snapshot,
     counter,
     server,
@@ -84,7 +84,7 @@ export function* decodeAnswer(answer: readonly AnswerPart[]): Steps<CatalogAnswe
   return {
     version,
     distributes,
-    told,
+    isComplete,
     snapshot,
     counter,
     server,

@@ -16,7 +16,7 @@ export type JoinOutcome =
 
 export function* join(memo: Memo, known: KnownObjects, answer: CatalogAnswer): Steps<JoinOutcome> {
   if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
-  if (!answer.told) return { kind: 'ask again', known: { ...known, since: null } }
+  if (!answer.isComplete) return { kind: 'ask again', known: { ...known, since: null } }
   const doubtful = known === nothingKnown ? nothingKnown.doubtful : doubtfulIn(known, answer)
   if (doubtful.size > 0) return { kind: 'ask again', known: { ...known, doubtful } }
   const next = yield* learn(known, answer)

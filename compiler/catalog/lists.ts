@@ -5,7 +5,7 @@ import { ROWS, bool, integer, nullable, text, type ListName, type Read, type Row
 export interface Lists extends ListsOfRows {
   readonly version: string | null
   /** Whether the answer is complete: false if recorded changes were requested, but not all were recorded. */
-  readonly told: boolean
+  readonly isComplete: boolean
   /** The snapshot of the read, as pg_current_snapshot prints it. */
   readonly snapshot: string
   /** The counter of recorded changes in that snapshot, or null without a record. */
@@ -44,7 +44,7 @@ export function* readLists(answer: readonly AnswerPart[]): Steps<Lists> {
     // The table defines the row of each list; TypeScript cannot follow that through Object.fromEntries.
     ...(Object.fromEntries(lists) as unknown as ListsOfRows),
     version: readOne('version', nullable(text), facts['version']),
-    told: readOne('told', bool, facts['told']),
+    isComplete: readOne('isComplete', bool, facts['isComplete']),
     snapshot: readOne('snapshot', text, facts['snapshot']),
     counter: readOne('counter', nullable(text), facts['counter']),
     server: readOne('server', text, facts['server']),

@@ -98,7 +98,7 @@ const statement = (
   extent: Extent,
   hashes: Hashes,
   record: readonly string[],
-  facts: Readonly<Record<'version' | 'counter' | 'told', string>>,
+  facts: Readonly<Record<'version' | 'counter' | 'isComplete', string>>,
 ): string => `with recursive ${[
   PATH,
   SERVED,
@@ -121,7 +121,7 @@ const statement = (
 ].join(',\n')}
 select 'facts' as part, pg_catalog.json_build_object(
   'version', (${facts.version})::pg_catalog.text,
-  'told', ${facts.told},
+  'isComplete', ${facts.isComplete},
   'snapshot', pg_catalog.pg_current_snapshot()::pg_catalog.text,
   'counter', (${facts.counter})::pg_catalog.text,
   'server', pg_catalog.pg_postmaster_start_time()::pg_catalog.text,
@@ -141,17 +141,17 @@ ${Object.entries(lists(extent))
  * read without a hash is read once more.
  */
 export const wholeQuery = (version: string | null, counter: string | null, hashes: Hashes): string =>
-  statement('whole', hashes, [], { version: version ?? 'null', counter: counter ?? 'null', told: 'true' })
+  statement('whole', hashes, [], { version: version ?? 'null', counter: counter ?? 'null', isComplete: 'true' })
 
 /**
  * Reads the changes recorded since. $1 text[]: schemas to serve; $2 oid[]: known relations that are not served; $3:
  * functions with defaults; $4: known types; $5 and $6 text: the snapshot of the previous answer and its counter; $7
- * oid[]: relations to read again; $8 oid[] and $9 text[]: sample relations of each owner, and their owners. If `told`
+ * oid[]: relations to read again; $8 oid[] and $9 text[]: sample relations of each owner, and their owners. If `isComplete`
  * is false, the record is incomplete, and the answer contains nothing else.
  */
 export const recordedQuery = (version: string | null, counter: string): string =>
   statement('recorded', 'made', [recordSince(counter, '$5', '$6'), TOUCHED], {
     version: version ?? 'null',
     counter,
-    told: '(select everything from told)',
+    isComplete: '(select everything from record)',
   })

@@ -35,15 +35,15 @@ interface Options extends PrepareOptions {
 }
 
 /** Live tables without triggers. */
-const untoldTables = ({ url, schemas }: Options, triggers: LiveTriggers): Promise<readonly LiveRelation[]> =>
+const unwatchedTables = ({ url, schemas }: Options, triggers: LiveTriggers): Promise<readonly LiveRelation[]> =>
   withSession(
     { url },
-    async (query) => (await createCompiler({ query, schemas, version: null, triggers }).compile()).untold,
+    async (query) => (await createCompiler({ query, schemas, version: null, triggers }).compile()).unwatched,
   )
 
 async function printMissing(options: Options, terminal: Terminal): Promise<number> {
   const prepared = await checkPrepared(options)
-  const statements = [...prepared.statements, ...liveStatements(await untoldTables(options, seenTriggers))]
+  const statements = [...prepared.statements, ...liveStatements(await unwatchedTables(options, seenTriggers))]
   if (statements.length === 0) terminal.note('catalograph: the database is prepared')
   else terminal.print(statements.map((statement) => `${statement};`).join('\n\n'))
   return exitCodes.done
@@ -59,8 +59,8 @@ async function runPrepare(options: Options, terminal: Terminal): Promise<number>
   }
   for (const line of await withSession({ url: options.url }, (query) => outcome(query, preparation.followed)))
     terminal.print(line)
-  const untold = await untoldTables(options, preparation.followed ? liveTriggersBy(options.url) : seenTriggers)
-  if (untold.length > 0) terminal.print(untoldNote(untold))
+  const unwatched = await unwatchedTables(options, preparation.followed ? liveTriggersBy(options.url) : seenTriggers)
+  if (unwatched.length > 0) terminal.print(unwatchedNote(unwatched))
   return exitCodes.done
 }
 
@@ -76,5 +76,5 @@ async function outcome(query: Query, followed: boolean): Promise<readonly string
   return [late, ...bypass]
 }
 
-const untoldNote = (tables: readonly LiveRelation[]): string =>
+const unwatchedNote = (tables: readonly LiveRelation[]): string =>
   `the changes of ${tables.length} live tables are not told, so that they cannot be watched: catalograph doctor says why`

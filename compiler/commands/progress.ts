@@ -12,12 +12,12 @@ export function createStage(note: (line: string) => void): Stage {
   return (text) => {
     if (timer !== null) clearTimeout(timer)
     const started = performance.now()
-    const tell = (): void => {
+    const report = (): void => {
       const seconds = Math.round((performance.now() - started) / 1_000)
       note(seconds < 2 ? `${text} ...` : `${text} ... ${seconds} s`)
-      timer = setTimeout(tell, againMs).unref()
+      timer = setTimeout(report, againMs).unref()
     }
-    timer = setTimeout(tell, quietMs).unref()
+    timer = setTimeout(report, quietMs).unref()
   }
 }
 

@@ -39,10 +39,10 @@ function strangeMember(name: string, names: readonly string[]): string {
 /** `{"enabled": true}` or `{"enabled": false}`. Null if absent; a diagnostic if malformed. */
 export const switched: Decoder<boolean | null> = (value) => {
   const { given, remarks } = membersOf(value, ['enabled'])
-  const told = given === null ? null : member(given, 'enabled')
-  const isSwitch = typeof told === 'boolean' || told === 'true' || told === 'false'
+  const enabled = given === null ? null : member(given, 'enabled')
+  const isSwitch = typeof enabled === 'boolean' || enabled === 'true' || enabled === 'false'
   const missing = given === null || isSwitch || remarks.length > 0 ? [] : ['"enabled" is neither true nor false']
-  return { ok: true, value: isSwitch ? String(told) === 'true' : null, remarks: [...remarks, ...missing] }
+  return { ok: true, value: isSwitch ? String(enabled) === 'true' : null, remarks: [...remarks, ...missing] }
 }
 
 /** The same with the default `fallback`. */
@@ -116,8 +116,8 @@ export const orderOfColumns: Decoder<readonly DefaultOrderFacts[]> = (value) => 
 
 function orderTerm(value: JsonValue): DefaultOrderFacts | null {
   if (!isJsonObject(value)) return null
-  const [[column, told] = ['', null], ...others] = Object.entries(value)
-  const direction = orderDirections.find((name) => name === told)
+  const [[column, asked] = ['', null], ...others] = Object.entries(value)
+  const direction = orderDirections.find((name) => name === asked)
   return direction === undefined || others.length > 0 ? null : { column, direction }
 }
 
@@ -146,8 +146,8 @@ function conditionsOn(
   }))
 }
 
-function condition(column: string, told: string, value: JsonValue): ConditionFacts | null {
-  const operator = conditionOperators.find((name) => name === told)
+function condition(column: string, asked: string, value: JsonValue): ConditionFacts | null {
+  const operator = conditionOperators.find((name) => name === asked)
   if (operator === undefined) return null
   if (operator === 'in') return isJsonList(value) && value.every(isConstant) ? { column, operator, value } : null
   const isFit = operator === 'is' ? value === 'NULL' || value === 'NOT_NULL' : isConstant(value)

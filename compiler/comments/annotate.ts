@@ -87,7 +87,7 @@ export function* annotate(catalog: Catalog, table: KeyTable, memo: Memo = withou
       types: yield* memo.map(objectIn.types, types),
       refusals: schemaRefusals(catalog, refused),
       // Assembled on demand: most compiles do not need it.
-      get told() {
+      get diagnostics() {
         return diagnostics()
       },
     },
@@ -254,8 +254,8 @@ function annotateType({ comment, ...type }: CatalogType, table: KeyTable, compos
   const read = readComment(table, 'enum', name, isEnum ? comment : null)
   if (composites && type.relation?.standAlone === true && comment !== null) {
     const { settings, diagnostics } = readComment(table, 'composite', name, comment)
-    const told = diagnostics.filter(({ code }) => code !== 'comment-json')
-    return { refusals: [], diagnostics: told, object: { settings: { ...read.settings, name: settings.name }, ...type } }
+    const kept = diagnostics.filter(({ code }) => code !== 'comment-json')
+    return { refusals: [], diagnostics: kept, object: { settings: { ...read.settings, name: settings.name }, ...type } }
   }
   return {
     refusals: read.refusals,

@@ -23,7 +23,7 @@ export interface Annotated extends Omit<
   /** Why requests fail (spec/graphql.md 13.1): at most one reason for each schema, the one with precedence. */
   readonly refusals: readonly SchemaRefusal[]
   /** The diagnostics of the comments. */
-  readonly told: readonly Diagnostic[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 /** The answer to every role with USAGE on a schema with a malformed comment. */

@@ -48,7 +48,7 @@ export const presets: Decoder<readonly Preset[]> = (value) =>
   eachMember(value, (role, given) => {
     if (!isJsonObject(given))
       return { found: [], remarks: [`for ${jsonOf(role)}, ${jsonOf(given)} is no object of columns`] }
-    const read = Object.entries(given).map(([column, told]) => readPreset(role, column, told))
+    const read = Object.entries(given).map(([column, preset]) => readPreset(role, column, preset))
     return { found: read.map(({ preset }) => preset), remarks: read.flatMap(({ remarks }) => remarks) }
   })
 
@@ -58,11 +58,11 @@ const commands = ['insert', 'update']
 function readPreset(
   role: string,
   column: string,
-  told: JsonValue,
+  value: JsonValue,
 ): { readonly preset: Preset; readonly remarks: readonly string[] } {
-  const given = typeof told === 'string' ? { insert: told } : isJsonObject(told) ? told : {}
+  const given = typeof value === 'string' ? { insert: value } : isJsonObject(value) ? value : {}
   const isRight =
-    (typeof told === 'string' || isJsonObject(told)) &&
+    (typeof value === 'string' || isJsonObject(value)) &&
     Object.entries(given).every(([name, text]) => commands.includes(name) && typeof text === 'string')
   const textOf = (name: string): string | null => {
     const text = Object.hasOwn(given, name) ? given[name as keyof typeof given] : null

@@ -24,7 +24,7 @@ export interface LinkStep {
 export const links: Decoder<readonly LinkSetting[]> = (value) => {
   if (value === null) return { ok: true, value: [] }
   if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${JSON.stringify(value)} is no object`] }
-  const read = Object.entries(value).map(([name, told]) => ({ name, path: isJsonList(told) ? stepsOf(told) : null }))
+  const read = Object.entries(value).map(([name, path]) => ({ name, path: isJsonList(path) ? stepsOf(path) : null }))
   return {
     ok: true,
     value: read.flatMap(({ name, path }) => (path === null ? [] : [{ name, path }])),
@@ -34,14 +34,14 @@ export const links: Decoder<readonly LinkSetting[]> = (value) => {
   }
 }
 
-function stepsOf(told: readonly JsonValue[]): readonly LinkStep[] | null {
-  const steps = told.flatMap((item) => linkStep(item) ?? [])
-  return steps.length > 0 && steps.length === told.length ? steps : null
+function stepsOf(path: readonly JsonValue[]): readonly LinkStep[] | null {
+  const steps = path.flatMap((item) => linkStep(item) ?? [])
+  return steps.length > 0 && steps.length === path.length ? steps : null
 }
 
-function linkStep(told: JsonValue): LinkStep | null {
-  if (typeof told === 'string') return { field: told, conditions: [] }
-  const [[field, value] = ['', null], ...others] = isJsonObject(told) ? Object.entries(told) : []
+function linkStep(step: JsonValue): LinkStep | null {
+  if (typeof step === 'string') return { field: step, conditions: [] }
+  const [[field, value] = ['', null], ...others] = isJsonObject(step) ? Object.entries(step) : []
   const read = conditionsOnColumns(value)
   const isRead = others.length === 0 && read.ok && read.value.length > 0 && (read.remarks ?? []).length === 0
   return isRead ? { field, conditions: read.value } : null

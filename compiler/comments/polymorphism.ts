@@ -43,17 +43,17 @@ interface Names {
   readonly remarks: readonly string[]
 }
 
-function namesIn(name: string, told: JsonValue): Names {
-  if (told === null) return { read: [], remarks: [] }
-  return isNames(told)
-    ? { read: told, remarks: [] }
-    : { read: [], remarks: [`"${name}" is ${JSON.stringify(told)}, which is no list of names`] }
+function namesIn(name: string, value: JsonValue): Names {
+  if (value === null) return { read: [], remarks: [] }
+  return isNames(value)
+    ? { read: value, remarks: [] }
+    : { read: [], remarks: [`"${name}" is ${JSON.stringify(value)}, which is no list of names`] }
 }
 
-function unionsIn(told: JsonValue): { readonly read: readonly UnionSetting[]; readonly remarks: readonly string[] } {
-  if (told === null) return { read: [], remarks: [] }
-  if (!isJsonObject(told)) return { read: [], remarks: [`"unions" is ${JSON.stringify(told)}, which is no object`] }
-  const read = Object.entries(told).map(([field, of]) => ({ field, of: isNames(of) ? of : null }))
+function unionsIn(unions: JsonValue): { readonly read: readonly UnionSetting[]; readonly remarks: readonly string[] } {
+  if (unions === null) return { read: [], remarks: [] }
+  if (!isJsonObject(unions)) return { read: [], remarks: [`"unions" is ${JSON.stringify(unions)}, which is no object`] }
+  const read = Object.entries(unions).map(([field, of]) => ({ field, of: isNames(of) ? of : null }))
   return {
     read: read.flatMap(({ field, of }) => (of === null ? [] : [{ field, of }])),
     remarks: read.flatMap(({ field, of }) => (of === null ? [`${JSON.stringify(field)} is no list of relations`] : [])),

@@ -73,7 +73,7 @@ export function createAccessReader(parse: ParseTree, memo: Memo): (noted: Noted)
       found.push(...read.diagnostics)
     }
     const diagnostics = [...noted.diagnostics, ...found]
-    return { annotated: { ...annotated, relations, told: diagnostics }, diagnostics }
+    return { annotated: { ...annotated, relations, diagnostics }, diagnostics }
   }
 }
 

@@ -43,7 +43,7 @@ function* assembleRevision(
   parts: readonly EntityPart[],
   functions: Checked,
 ): Steps<WithDiagnostics<Revision>> {
-  const checks = (yield* memo.map(worthTelling, parts)).filter((checked) => checked !== null)
+  const checks = (yield* memo.map(reporting, parts)).filter((checked) => checked !== null)
   const refused = new Set(checks.flatMap((checked) => checked.refused))
   const served = leaveOut(model, { entities: refused, functions: new Set(functions.refused) })
   const kept = refused.size === 0 ? parts : parts.filter(({ id }) => !refused.has(id))
@@ -60,7 +60,7 @@ async function entityPart(entity: EntitySql, check: Check): Promise<EntityPart> 
   return { id, text, digest: sha256Hex(text), checked: await checkEntity(id, text, types, check) }
 }
 
-const worthTelling = ({ checked }: EntityPart): Checked | null => (checked.diagnostics.length > 0 ? checked : null)
+const reporting = ({ checked }: EntityPart): Checked | null => (checked.diagnostics.length > 0 ? checked : null)
 
 const digestLine = ({ id, digest }: EntityPart): string => digestEntity(id, digest)
 const moduleOf = ({ id, text }: EntityPart): EntityModule => ({ id, text })

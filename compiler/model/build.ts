@@ -45,7 +45,7 @@ import { typeSchemaFacts } from './type-schemas.ts'
 export interface Built {
   readonly model: Model
   /** Computed on demand: a request that waits for the new schema need not wait for diagnostics. */
-  readonly told: () => Steps<readonly Diagnostic[]>
+  readonly diagnose: () => Steps<readonly Diagnostic[]>
 }
 
 /**
@@ -108,7 +108,7 @@ export function* buildModel(
   const typeSchemas = yield* typeSchemaFacts(memo, annotated, parts)
   const served = { ...parts, ...(typeSchemas.length > 0 && { typeSchemas }) }
   const manifest: Manifest = { ...served, ...(yield* rolesPart(memo, privilegesByRole(memo, annotated), served)) }
-  function* told(): Steps<readonly Diagnostic[]> {
+  function* diagnose(): Steps<readonly Diagnostic[]> {
     const ofPasses: (readonly Diagnostic[])[] = []
     for (const pass of [relations, enums, namedRelations, links, entities, calls]) {
       ofPasses.push(pass.diagnostics)
@@ -124,7 +124,7 @@ export function* buildModel(
     ]
   }
   const reported = reportedSchemas(additions, annotated.schemas)
-  const diagnostics = reported.length === 0 ? [] : [...annotated.told, ...(yield* told())]
+  const diagnostics = reported.length === 0 ? [] : [...annotated.diagnostics, ...(yield* diagnose())]
   const report = reported.length > 0 && buildReport(scope, schemas, annotated, manifest, reported, diagnostics)
   return {
     model: {
@@ -132,7 +132,7 @@ export function* buildModel(
       entities: yield* memo.map(sqlOf, placed),
       functions: yield* memo.map(callSql, calls.value),
     },
-    told,
+    diagnose,
   }
 }
 

@@ -49,14 +49,14 @@ function buildComposite(
     return withDiagnostics(null, [diagnose('name-unusable', object, { name, what: 'its values have no fields' })])
   }
   const values = readValues(scope)
-  const told: Diagnostic[] = []
+  const diagnostics: Diagnostic[] = []
   const fields = type.attributes.flatMap((attribute): AttributeFacts[] => {
     const field = columnField(null, attribute.name, schema.inflects)
     const value = values(attribute.type, additionsOfSchema(scope, type.schema))
     const object = nameAttribute(type.schema, type.name, attribute.name)
     if (value === null)
-      told.push(diagnose('column-unmapped', object, { type: scope.types.get(attribute.type)?.text ?? '' }))
-    else if (!isValidName(field)) told.push(diagnose('attribute-unusable', object, { name: field }))
+      diagnostics.push(diagnose('column-unmapped', object, { type: scope.types.get(attribute.type)?.text ?? '' }))
+    else if (!isValidName(field)) diagnostics.push(diagnose('attribute-unusable', object, { name: field }))
     if (value === null || !isValidName(field)) return []
     return [{ attribute: attribute.name, field, ...typeFacts(value), filter: value.filter }]
   })
@@ -64,7 +64,7 @@ function buildComposite(
   const last = new Map(fields.map((item) => [item.field, item]))
   return withDiagnostics(
     { id: objectId(type.schema, type.name), schema: type.schema, name, fields: [...last.values()] },
-    told,
+    diagnostics,
   )
 }
 

@@ -7,7 +7,7 @@ import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catal
 import { readArguments, reservedProblem, type Arguments } from './arguments.ts'
 import type { PlacedFunction } from './computed.ts'
 import { functionFacts, hidden, judge, type Judged, hiddenDiagnostics } from './judge.ts'
-import { functionId, isToldApart } from './overloads.ts'
+import { functionId, isDistinguished } from './overloads.ts'
 import { isPseudo, resultContext, type FunctionScope, type Result, type ResultContext } from './results.ts'
 import type { CallSql } from './model.ts'
 
@@ -85,7 +85,7 @@ function judgeRoot(
   overloaded: boolean,
 ): Served | ReturnType<typeof hidden> {
   if (systemSchemas.has(fn.schema)) return hidden('its schema is not meant for the API')
-  if (overloaded && !isToldApart(context.scope, fn)) {
+  if (overloaded && !isDistinguished(context.scope, fn)) {
     return hidden('the served schemas hold another function of its name')
   }
   const judged = judge(context, fn)

@@ -63,13 +63,13 @@ export function* buildLinks(
   return {
     value: memo.one(linksByRelation, memo, links),
     get diagnostics() {
-      return memo.of(toldOf, own)
+      return memo.of(diagnosticsOf, own)
     },
   }
 }
 
 const outlineOf = ({ outline }: NamedRelation): RelationOutline => outline
-const toldOf = (own: readonly OwnLinks[]): readonly Diagnostic[] => own.flatMap(({ diagnostics }) => diagnostics)
+const diagnosticsOf = (own: readonly OwnLinks[]): readonly Diagnostic[] => own.flatMap(({ diagnostics }) => diagnostics)
 const linksIn = ({ value }: OwnLinks): readonly Link[] => value
 
 const touchedBy = (links: readonly Link[]): readonly ObjectId[] => [

@@ -6,7 +6,7 @@ import { additionsOfFunction } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
 
 /** With `functionShapes` (spec/graphql.md 17) an overload is served under the name in its own comment. */
-export const isToldApart = (scope: ModelScope, fn: AnnotatedFunction): boolean =>
+export const isDistinguished = (scope: ModelScope, fn: AnnotatedFunction): boolean =>
   additionsOfFunction(scope, fn).functionShapes && fn.settings.name !== null
 
 /** The unique identity of a function. */

@@ -32,13 +32,13 @@ export function buildReport(
       .map(({ object }) => object)
       .filter(({ schema }) => schemas.includes(schema))
   const functions = annotated.functions.filter(({ schema }) => schemas.includes(schema)).sort(bySignature)
-  const told = groupBy(diagnostics, ({ object }) => object)
+  const byObject = groupBy(diagnostics, ({ object }) => object)
   const variants = groupBy(annotated.functions, ({ name }) => name)
   const isOverloaded = ({ name }: AnnotatedFunction): boolean => (variants.get(name)?.length ?? 0) > 1
   return {
     schemas,
-    relations: asked(annotated.relations).map((relation) => reportedRelation(manifest, relation, told)),
-    functions: asked(functions).map((fn) => functionOf(scope, manifest, fn, isOverloaded(fn), told)),
+    relations: asked(annotated.relations).map((relation) => reportedRelation(manifest, relation, byObject)),
+    functions: asked(functions).map((fn) => functionOf(scope, manifest, fn, isOverloaded(fn), byObject)),
     remarks: diagnostics.map(({ code, severity, object, message, fix }) => ({ code, severity, object, message, fix })),
   }
 }
@@ -52,7 +52,7 @@ type DiagnosticsByObject = ReadonlyMap<string, readonly Diagnostic[]>
 function reportedRelation(
   { entities }: Pick<Manifest, 'entities'>,
   relation: AnnotatedRelation,
-  told: DiagnosticsByObject,
+  byObject: DiagnosticsByObject,
 ): ReportedRelation {
   const { schema, name } = relation
   const id = objectId(schema, name)
@@ -61,13 +61,13 @@ function reportedRelation(
   const { ofExtension } = relation
   const kind = relationWord(relation.kind)
   const base = { object, kind, schema, name, ...(ofExtension !== undefined && { ofExtension }) }
-  const isLoosened = told.get(object)?.some(({ code }) => code === 'policies-loosened')
-  if (isLoosened) return { ...base, entity: null, missing: why('not served', told, object, ['policies-loosened']) }
+  const isLoosened = byObject.get(object)?.some(({ code }) => code === 'policies-loosened')
+  if (isLoosened) return { ...base, entity: null, missing: why('not served', byObject, object, ['policies-loosened']) }
   if (entity === undefined)
-    return { ...base, entity: null, missing: why('unusable name', told, object, ['name-unusable']) }
+    return { ...base, entity: null, missing: why('unusable name', byObject, object, ['name-unusable']) }
   if (entity.key.length > 0) return { ...base, entity: id, missing: null }
   if (ofExtension !== undefined) return { ...base, entity: id, missing: broughtByExtension }
-  return { ...base, entity: id, missing: why('no primary key', told, object, ['no-key', 'key-column-unknown']) }
+  return { ...base, entity: id, missing: why('no primary key', byObject, object, ['no-key', 'key-column-unknown']) }
 }
 
 /** Trigger functions are skipped by every other pass. */
@@ -76,7 +76,7 @@ function functionOf(
   manifest: Pick<Manifest, 'entities' | 'functions'>,
   fn: AnnotatedFunction,
   overloaded: boolean,
-  told: DiagnosticsByObject,
+  byObject: DiagnosticsByObject,
 ): ReportedFunction {
   const { schema, name } = fn
   const base = {
@@ -90,8 +90,8 @@ function functionOf(
   if (facts !== null) return { ...base, facts, missing: null }
   if (fn.ofExtension !== undefined) return { ...base, facts: null, missing: broughtByExtension }
   const missing = overloaded
-    ? why('overloaded function', told, base.object, ['function-hidden'])
-    : why('not served', told, base.object, ['function-hidden', 'field-taken', 'node-id-kept'])
+    ? why('overloaded function', byObject, base.object, ['function-hidden'])
+    : why('not served', byObject, base.object, ['function-hidden', 'field-taken', 'node-id-kept'])
   return { ...base, facts: null, missing }
 }
 
@@ -110,8 +110,8 @@ function reportedFacts(
 type ReportedFacts = NonNullable<ReportedFunction['facts']>
 
 /** The reason in the words of the interface, and the compiler's diagnostic about it. */
-function why(reason: string, told: DiagnosticsByObject, object: string, codes: readonly string[]): Missing {
-  const said = told.get(object)?.find(({ code }) => codes.includes(code))
+function why(reason: string, byObject: DiagnosticsByObject, object: string, codes: readonly string[]): Missing {
+  const said = byObject.get(object)?.find(({ code }) => codes.includes(code))
   return {
     reason,
     message: said?.message ?? 'It is a trigger function.',

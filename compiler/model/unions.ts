@@ -44,12 +44,12 @@ export function interfaceFacts({
 }: NamedRelation): WithDiagnostics<Pick<EntityFacts, 'interfaces' | 'collections'>> {
   const { interfaces, collections } = relation.settings.polymorphism
   const [names, collected] = [interfaces.filter(isValidName), collections.filter(isValidName)]
-  const told = interfaces
+  const named = interfaces
     .filter((name) => !isValidName(name))
     .map((name) => diagnose('name-unusable', nameRelation(relation), { name, what: 'it is no interface' }))
   return withDiagnostics(
     { ...(names.length > 0 && { interfaces: names }), ...(collected.length > 0 && { collections: collected }) },
-    told,
+    named,
   )
 }
 

@@ -84,9 +84,9 @@ async function resultOf<Data extends object>(work: Promise<Data>, nothing: Nulls
 /** Reports the first session first, and delays later events until it is known. */
 function subscribe({ events }: ClientContext, listener: AuthListener, initial: Promise<Session | null>): () => void {
   let listening = true
-  const tell: AuthListener = (event, session) => (listening ? notify(listener, event, session) : undefined)
-  const told = initial.then((session) => tell('INITIAL_SESSION', session))
-  const unsubscribe = events.subscribe((event, session) => void told.then(() => tell(event, session)))
+  const report: AuthListener = (event, session) => (listening ? notify(listener, event, session) : undefined)
+  const reported = initial.then((session) => report('INITIAL_SESSION', session))
+  const unsubscribe = events.subscribe((event, session) => void reported.then(() => report(event, session)))
   return () => {
     listening = false
     unsubscribe()

@@ -14,7 +14,7 @@ export interface AuthEvents {
   readonly close: () => void
 }
 
-const toldBetweenTabs: ReadonlySet<unknown> = new Set<AuthChangeEvent>([
+const sharedBetweenTabs: ReadonlySet<unknown> = new Set<AuthChangeEvent>([
   'SIGNED_IN',
   'SIGNED_OUT',
   'TOKEN_REFRESHED',
@@ -25,13 +25,13 @@ const toldBetweenTabs: ReadonlySet<unknown> = new Set<AuthChangeEvent>([
 
 export function createEvents(channel: Channel | null): AuthEvents {
   const listeners = new Set<{ readonly listener: AuthListener }>()
-  const tell = (event: AuthChangeEvent, session: Session | null): void => {
+  const report = (event: AuthChangeEvent, session: Session | null): void => {
     for (const { listener } of [...listeners]) notify(listener, event, session)
   }
   if (channel !== null) {
     channel.onmessage = ({ data }) => {
       const message = messageOf(data)
-      if (message !== null) tell(message.event, message.session)
+      if (message !== null) report(message.event, message.session)
     }
   }
   return {
@@ -42,7 +42,7 @@ export function createEvents(channel: Channel | null): AuthEvents {
     },
     emit: (event, session) => {
       channel?.postMessage({ event, session })
-      tell(event, session)
+      report(event, session)
     },
     close: () => {
       listeners.clear()
@@ -63,7 +63,7 @@ interface Message {
 
 /** The message of another tab, which may run another version or supabase-js; null if invalid. */
 function messageOf(data: unknown): Message | null {
-  if (!isFields(data) || !toldBetweenTabs.has(data['event'])) return null
+  if (!isFields(data) || !sharedBetweenTabs.has(data['event'])) return null
   const event = data['event'] as AuthChangeEvent
   const session = storedSessionOf(data['session'])
   if (event === 'SIGNED_OUT') return { event, session: null }

@@ -11,8 +11,8 @@ type Addressed = Pick<IncomingMessage, 'headers' | 'socket'>
  * value last.
  */
 export function clientAddress(request: Addressed, trustedHeader: string | null): string | null {
-  const told = trustedHeader === null ? undefined : request.headers[trustedHeader]
-  const last = lastOf((Array.isArray(told) ? told.at(-1) : told) ?? '')
+  const value = trustedHeader === null ? undefined : request.headers[trustedHeader]
+  const last = lastOf((Array.isArray(value) ? value.at(-1) : value) ?? '')
   return normalAddress(last) ?? normalAddress(request.socket.remoteAddress ?? '')
 }
 
@@ -40,12 +40,12 @@ const mostSources = 10_000
 export function createSourceOf(trustedHeader: string | null): (request: Addressed) => string {
   const sources = createLru<string, string>(mostSources)
   return (request) => {
-    const told = trustedHeader === null ? request.socket.remoteAddress : request.headers[trustedHeader]
-    const known = typeof told === 'string' ? sources.get(told) : undefined
+    const value = trustedHeader === null ? request.socket.remoteAddress : request.headers[trustedHeader]
+    const known = typeof value === 'string' ? sources.get(value) : undefined
     if (known !== undefined) return known
     const source = limitSource(clientAddress(request, trustedHeader))
     // Without an address in the header the connection's counts, which may change.
-    if (typeof told === 'string' && normalAddress(lastOf(told)) !== null) sources.set(told, source)
+    if (typeof value === 'string' && normalAddress(lastOf(value)) !== null) sources.set(value, source)
     return source
   }
 }

@@ -71,8 +71,8 @@ export function usualServerLimits(options: LimitOptions, answers: ByteBudget): S
 /** Files and sockets that the system lets this process open; only Linux shows it cheaply. */
 function mostFiles(): number {
   try {
-    const told = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return told === undefined ? Infinity : Number(told)
+    const most = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return most === undefined ? Infinity : Number(most)
   } catch {
     return Infinity
   }

@@ -57,7 +57,7 @@ const never = 8_640_000_000_000
  * so that they cannot fill the memory.
  */
 export function createTokenVerifier(options: VerifierOptions): VerifyToken {
-  const { secret, previous = null, now, keys, issuers, isRevoked, believed: tell } = options
+  const { secret, previous = null, now, keys, issuers, isRevoked, believed: report } = options
   const own = secretKey(secret)
   const earlier = previous === null ? null : secretKey(previous.secret)
   const verifyOwn = async (token: string, set: KeySet | null, date: Date): Promise<BelievedToken | Refused> => {
@@ -86,7 +86,7 @@ export function createTokenVerifier(options: VerifierOptions): VerifyToken {
     const verified = foreign === null ? await verifyOwn(token, set, date) : await verifyForeign(token, foreign, date)
     if (verified.kind === 'refused') return verified
     believed.set(signatureOf(token), verified)
-    if (foreign === null) tell?.(verified.verdict.caller)
+    if (foreign === null) report?.(verified.verdict.caller)
     return judged(verified)
   }
   const judged = ({ keyId, verdict }: BelievedToken): TokenVerdict | Promise<TokenVerdict> => {

@@ -23,7 +23,7 @@ export interface Holding {
   /** Takes them even without room: for existing data. */
   readonly force: (bytes: number) => void
   /** Calls back once with whether they were taken: as soon as there is room, or not within the given milliseconds. */
-  readonly wait: (bytes: number, ms: number, told: (taken: boolean) => void) => void
+  readonly wait: (bytes: number, ms: number, decided: (taken: boolean) => void) => void
   /** Gives everything back and stops waiting. */
   readonly release: () => void
 }
@@ -59,16 +59,16 @@ export function createByteBudget({ bytes: most, share }: BudgetSize): ByteBudget
     for (const attempt of waiting) if (attempt()) waiting.delete(attempt)
   }
   /** Returns a function that cancels the wait without a call. */
-  const waitFor = (attempt: () => boolean, ms: number, told: (had: boolean) => void): (() => void) => {
+  const waitFor = (attempt: () => boolean, ms: number, decided: (had: boolean) => void): (() => void) => {
     const entry: Waiting = () => {
       if (!attempt()) return false
       forget()
-      told(true)
+      decided(true)
       return true
     }
     const forget = setDeadline(ms, () => {
       waiting.delete(entry)
-      told(false)
+      decided(false)
     })
     waiting.add(entry)
     return () => {
@@ -92,8 +92,8 @@ export function createByteBudget({ bytes: most, share }: BudgetSize): ByteBudget
     return {
       take,
       force,
-      wait: (bytes, ms, told) => {
-        stopWaiting = waitFor(() => take(bytes), ms, told)
+      wait: (bytes, ms, decided) => {
+        stopWaiting = waitFor(() => take(bytes), ms, decided)
       },
       release: () => {
         stopWaiting?.()

@@ -19,7 +19,7 @@ function counted<T>(steps: Steps<T>): { readonly steps: number; readonly value: 
 function passesOf(size: number, memo = withoutMemory): Readonly<Record<string, number>> {
   const noted = counted(annotate(ofSize(size), memo))
   const built = counted(buildModel(noted.value.annotated, memo))
-  const told = counted(built.value.told())
+  const told = counted(built.value.diagnose())
   const digest = counted(manifestDigest(memo, built.value.model.manifest))
   return { comments: noted.steps, model: built.steps, told: told.steps, digest: digest.steps }
 }

@@ -4,7 +4,7 @@ import type { LiveRelation } from '../../runtime/contract/live.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { lawMajors } from '../support/whole.ts'
-import { toldAll } from '../support/service.ts'
+import { allTriggers } from '../support/service.ts'
 
 /** What can be watched, and why not (spec/graphql.md 16.1). */
 describe.each(lawMajors())('the judge of live queries on PostgreSQL %i', (major) => {
@@ -24,7 +24,7 @@ describe.each(lawMajors())('the judge of live queries on PostgreSQL %i', (major)
   const live = async (
     name: string,
     change = '',
-    told = 'true',
+    hasTriggers = 'true',
     awaited: readonly LiveRelation[] = [],
     { query }: Pick<TestDatabase, 'query'> = db,
   ): Promise<unknown> => {
@@ -35,7 +35,7 @@ describe.each(lawMajors())('the judge of live queries on PostgreSQL %i', (major)
         query: (text, values) => query(text, values),
         schemas: ['public'],
         version: null,
-        triggers: { told, install: () => Promise.resolve({ isWhole: false, awaited }) },
+        triggers: { hasTriggers, install: () => Promise.resolve({ isWhole: false, awaited }) },
       })
       const { manifest } = (await compiler.compile()).model
       const entity = manifest.entities.find(({ relation }) => relation === name)
@@ -74,7 +74,7 @@ describe.each(lawMajors())('the judge of live queries on PostgreSQL %i', (major)
       query: (text, values) => db.query(text, values),
       schemas: ['public'],
       version: null,
-      triggers: toldAll,
+      triggers: allTriggers,
     }).compile()
     await db.query('rollback')
     const told = diagnostics.filter(({ code }) => code === 'live-refused')

@@ -34,7 +34,7 @@ async function open(major: ReturnType<typeof postgisMajor>): Promise<TestService
   const service = await createTestService({
     sql: demoSql(),
     role: 'service_role',
-    told: true,
+    withTriggers: true,
     ...(major !== null && { major, superuser: 'PostGIS is no trusted extension' }),
   })
   for (const { text } of examplesIn(before)) await service.db.query(text)

@@ -7,7 +7,7 @@ import { createCompiler } from '../../compiler/compile.ts'
 import { dump } from '../../compiler/catalog/diagnostics/dump.ts'
 import { postgisMajor } from '../support/clusters.ts'
 import { createDatabase, forPostgis } from '../support/database.ts'
-import { toldAll } from '../support/service.ts'
+import { allTriggers } from '../support/service.ts'
 import { annotate, buildModel, keys } from '../support/with-additions.ts'
 
 /**
@@ -37,7 +37,7 @@ async function caseOf(sql: string): Promise<Case> {
   const database = await createDatabase({ sql, prepare: true, ...forPostgis(sql), ...(major !== null && { major }) })
   try {
     const { query } = database
-    const compiler = createCompiler({ query, schemas: ['public'], version: null, triggers: toldAll })
+    const compiler = createCompiler({ query, schemas: ['public'], version: null, triggers: allTriggers })
     const { catalog, model } = await compiler.compile()
     return { sql, catalog, text: modelText(catalog), live: dump(model.manifest) }
   } finally {

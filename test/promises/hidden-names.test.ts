@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
 import { messagesOf } from '../support/answers.ts'
 import { forSuite } from '../support/for-suite.ts'
-import { createTestService, toldAll, type Answer } from '../support/service.ts'
+import { createTestService, allTriggers, type Answer } from '../support/service.ts'
 
 /** Answers never name what the caller may not see, and never hold SQL or a stack. */
 
@@ -115,7 +115,7 @@ describe('relations that cannot be watched', () => {
     by_clock: 'exists (select from hidden.today)',
   }
   const watched = forSuite(createTestService, {
-    told: true,
+    withTriggers: true,
     sql: `
         comment on schema public is '@graphql({"live": {"enabled": true}, "introspection": true})';
         create schema hidden;
@@ -178,7 +178,7 @@ describe('relations that cannot be watched', () => {
       query: (text, values) => watched.db.query(text, values),
       schemas: ['public'],
       version: null,
-      triggers: toldAll,
+      triggers: allTriggers,
     }).compile()
     const remarks = JSON.stringify(diagnostics)
     for (const told of Object.values(reasons))

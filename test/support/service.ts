@@ -68,24 +68,24 @@ export interface TestServiceOptions {
   readonly statementTimeout?: number
   /** The clock of the service, in milliseconds. */
   readonly now?: () => number
-  /** True: as if live tables had their triggers, for tests of what is asked and not of what is told. */
-  readonly told?: boolean
+  /** True: as if live tables had their triggers, for tests of requests, not of reported changes. */
+  readonly withTriggers?: boolean
   /** A database that was made elsewhere; it goes with the service. */
   readonly database?: TestDatabase
 }
 
 /** As if live tables had their triggers. */
-export const toldAll = { told: 'true', install: () => Promise.resolve({ isWhole: false, awaited: [] }) }
+export const allTriggers = { hasTriggers: 'true', install: () => Promise.resolve({ isWhole: false, awaited: [] }) }
 
 /** Reads the catalogue and compiles it, each time again. */
 export const revisionSource =
-  (query: Database['query'], schemas: readonly string[], told = false): (() => Promise<Revision>) =>
+  (query: Database['query'], schemas: readonly string[], withTriggers = false): (() => Promise<Revision>) =>
   async () => {
     const compiler = createCompiler({
       query: (text, values) => query(text, values),
       schemas,
       version: versionExpression,
-      ...(told && { triggers: toldAll }),
+      ...(withTriggers && { triggers: allTriggers }),
     })
     return (await compiler.compile()).revision
   }
@@ -121,7 +121,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     poolSize: 4,
     ...(options.statementTimeout !== undefined && { statementTimeout: options.statementTimeout }),
   })
-  const compile = revisionSource(database.query, schemas, options.told)
+  const compile = revisionSource(database.query, schemas, options.withTriggers)
   let count = 0
   const revision = (): Promise<Revision> => {
     count += 1

@@ -37,13 +37,13 @@ interface Compiled {
 
 function compile(catalog: Catalog): Compiled {
   const { annotated, diagnostics } = atOnce(annotate(catalog, commentKeys))
-  const { model, told } = atOnce(buildModel(annotated, additions))
+  const { model, diagnose } = atOnce(buildModel(annotated, additions))
   const { manifest } = model
   return {
     annotated,
     manifest,
     database: namedDatabase(catalog, annotated, manifest),
-    lost: () => [...diagnostics, ...atOnce(told())].filter(({ code }) => settled.has(code)),
+    lost: () => [...diagnostics, ...atOnce(diagnose())].filter(({ code }) => settled.has(code)),
   }
 }
 

@@ -31,8 +31,8 @@ export function schemaChanges(before: GraphQLSchema, after: GraphQLSchema): read
 
 /** `PostFilter.body was removed.` is implied by `Post.body was removed.`, and arguments of a field by a new field. */
 function withoutCompanions(changes: readonly ApiChange[]): readonly ApiChange[] {
-  const told = new Set(changes.map(({ description }) => description))
-  return changes.filter(({ description }) => !companies(description).some((other) => told.has(other)))
+  const descriptions = new Set(changes.map(({ description }) => description))
+  return changes.filter(({ description }) => !companies(description).some((other) => descriptions.has(other)))
 }
 
 const endings = Object.values(parts).filter((ending) => ending !== '')

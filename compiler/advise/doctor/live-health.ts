@@ -21,7 +21,7 @@ interface LivePatient {
 /** Why tables cannot be watched that comments make live; empty if there are none. It only reads. */
 export async function liveFindings(
   query: Query,
-  { revision: { manifest }, untold, diagnostics }: Pick<Compiled, 'revision' | 'untold' | 'diagnostics'>,
+  { revision: { manifest }, unwatched, diagnostics }: Pick<Compiled, 'revision' | 'unwatched' | 'diagnostics'>,
   { listenUrl, followed, prepared }: LivePatient,
 ): Promise<readonly Finding[]> {
   if (!isAnyLive(manifest)) return []
@@ -43,8 +43,8 @@ export async function liveFindings(
     ]
   return [
     ...(await connectionFindings(listenUrl)),
-    ...(await untoldFindings(query, untold)),
-    ...refusedFindings(diagnostics, untold),
+    ...(await missingTriggerFindings(query, unwatched)),
+    ...refusedFindings(diagnostics, unwatched),
     watchedFinding(manifest),
   ]
 }
@@ -68,7 +68,7 @@ const connectionFindings = async (listenUrl: string): Promise<readonly Finding[]
   }
 }
 
-interface UntoldFacts {
+interface UnwatchedFacts {
   readonly name: string
   readonly owner: string
   /** The preparing role. */
@@ -77,7 +77,7 @@ interface UntoldFacts {
 }
 
 /** Creating a trigger requires the privilege, making it fire always the owner's role (manual, ALTER TABLE). */
-const untoldSql = `select c.oid::pg_catalog.regclass::text as name, pg_catalog.pg_get_userbyid(c.relowner)::text as owner,
+const missingTriggersSql = `select c.oid::pg_catalog.regclass::text as name, pg_catalog.pg_get_userbyid(c.relowner)::text as owner,
     p.rolname::text as preparer, pg_catalog.pg_has_role(p.oid, c.relowner, 'USAGE') as may
   from pg_catalog.json_array_elements($1) e
   join pg_catalog.pg_namespace n on n.nspname = e ->> 'schema'
@@ -86,9 +86,9 @@ const untoldSql = `select c.oid::pg_catalog.regclass::text as name, pg_catalog.p
     where f.oid = pg_catalog.to_regprocedure('catalograph.live_install(oid)')) p
   order by 1`
 
-async function untoldFindings(query: Query, untold: readonly LiveRelation[]): Promise<readonly Finding[]> {
-  if (untold.length === 0) return []
-  const { rows } = await query<UntoldFacts>(untoldSql, [JSON.stringify(untold)])
+async function missingTriggerFindings(query: Query, tables: readonly LiveRelation[]): Promise<readonly Finding[]> {
+  if (tables.length === 0) return []
+  const { rows } = await query<UnwatchedFacts>(missingTriggersSql, [JSON.stringify(tables)])
   return rows.map(({ name, owner, preparer, may }) =>
     may
       ? advise(
@@ -105,9 +105,9 @@ async function untoldFindings(query: Query, untold: readonly LiveRelation[]): Pr
 }
 
 /** Those that lack more than triggers. */
-function refusedFindings(diagnostics: readonly Diagnostic[], untold: readonly LiveRelation[]): readonly Finding[] {
+function refusedFindings(diagnostics: readonly Diagnostic[], tables: readonly LiveRelation[]): readonly Finding[] {
   const refused = diagnostics.filter(({ code }) => code === 'live-refused').length
-  if (refused === 0 || untold.length > 0) return []
+  if (refused === 0 || tables.length > 0) return []
   return [
     advise(
       check,

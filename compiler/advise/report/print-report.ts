@@ -91,8 +91,8 @@ const sections = ({ relations, functions, remarks, advice }: SchemaReport): read
       group.map(({ object, message, sql }) => ({ object, message, fix: sql })),
     ),
   )
-  const told = remarks.filter(({ severity }) => severity !== 'info')
-  const remarked = [...groupBy(told, ({ code, severity }) => `${severity} ${code}`)].map(([title, group]) =>
+  const shown = remarks.filter(({ severity }) => severity !== 'info')
+  const remarked = [...groupBy(shown, ({ code, severity }) => `${severity} ${code}`)].map(([title, group]) =>
     section(`Remarks: ${title}`, group),
   )
   return [

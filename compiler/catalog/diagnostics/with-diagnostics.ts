@@ -14,7 +14,7 @@ export const withDiagnostics = <T>(value: T, diagnostics: readonly Diagnostic[] 
 
 /** The values of a list in their order without nulls, and all their diagnostics, in the same order. */
 export const collectPresent = <T>(list: readonly WithDiagnostics<T | null>[]): WithDiagnostics<readonly T[]> =>
-  withDiagnostics(present(list.map(({ value }) => value)), toldIn(list))
+  withDiagnostics(present(list.map(({ value }) => value)), diagnosticsIn(list))
 
 /** The values that are not null: the list itself if all are. */
 export const present = <T>(values: readonly (T | null)[]): readonly T[] =>
@@ -22,7 +22,7 @@ export const present = <T>(values: readonly (T | null)[]): readonly T[] =>
 
 const hasNone = <T>(values: readonly (T | null)[]): values is readonly T[] => !values.includes(null)
 
-const toldIn = (list: readonly WithDiagnostics<unknown>[]): readonly Diagnostic[] =>
+const diagnosticsIn = (list: readonly WithDiagnostics<unknown>[]): readonly Diagnostic[] =>
   list.flatMap(({ diagnostics }) => diagnostics)
 
 /**
@@ -36,6 +36,6 @@ export const collectFollowed = <T>(
 ): WithDiagnostics<readonly T[]> => ({
   value: memo.of(present<T>, values),
   get diagnostics() {
-    return memo.of(toldIn, list)
+    return memo.of(diagnosticsIn, list)
   },
 })

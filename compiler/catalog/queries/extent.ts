@@ -52,7 +52,7 @@ export const recordSince = (counter: string, snapshot: string, before: string): 
   select r.objects, r.granted, r.unnamed, r.step from catalograph.schema_record r
   where not pg_catalog.pg_visible_in_snapshot(r.xid, ${snapshot}::pg_catalog.pg_snapshot)
     and r.xid < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())
-), told as materialized (
+), record as materialized (
   select coalesce(coalesce(pg_catalog.sum(step), '0')::pg_catalog.int8 = (${counter})::pg_catalog.int8 - ${before}::pg_catalog.int8
     and pg_catalog.bool_and(objects is not null) is not false, false) as everything,
     pg_catalog.bool_or(granted) as granted, pg_catalog.bool_or(unnamed) as unnamed
@@ -83,11 +83,11 @@ export const TOUCHED = `touched as materialized (
   select pg_catalog.unnest(objects) as oid from recorded
   union select pg_catalog.unnest($7::pg_catalog.oid[])
   union select pg_catalog.unnest(array(select c.oid from pg_catalog.pg_class c
-  where ((select unnamed from told) or ${reassigned}) and c.oid >= ${firstNormalOid} and ${writtenSince('c')}))
+  where ((select unnamed from record) or ${reassigned}) and c.oid >= ${firstNormalOid} and ${writtenSince('c')}))
   union select p.oid from pg_catalog.pg_proc p
   where p.oid >= ${firstNormalOid} and ${writtenSince('p')}
   union select pg_catalog.unnest(array(select a.attrelid from pg_catalog.pg_attribute a
-  where (select granted from told) and a.attrelid >= ${firstNormalOid} and a.attnum > '0' and ${writtenSince('a')}))
+  where (select granted from record) and a.attrelid >= ${firstNormalOid} and a.attnum > '0' and ${writtenSince('a')}))
 )`
 
 /** Known objects that are gone; for recorded changes also unknown ones. */

@@ -11,7 +11,7 @@ const INHERITED = `(t.relhassubclass and t.relkind = 'r')`
  * Whether values that differ in an index also differ by `=`: it has the operators of its columns' types and, if some
  * collation is not deterministic, the columns' own collations. Checking those takes as long as the rest of an index.
  */
-const TELLS_APART = `(not i.indclass::pg_catalog.oid[] operator(pg_catalog.&&)
+const COMPARES_EXACTLY = `(not i.indclass::pg_catalog.oid[] operator(pg_catalog.&&)
         array(select o.oid from pg_catalog.pg_opclass o where not o.opcdefault)
       and ((select pg_catalog.bool_and(l.collisdeterministic) from pg_catalog.pg_collation l) or not exists (
         select from rows from (pg_catalog.unnest(i.indkey::pg_catalog.int2[]),
@@ -27,7 +27,7 @@ const TELLS_APART = `(not i.indclass::pg_catalog.oid[] operator(pg_catalog.&&)
  */
 export const UNIQUE_LIST = `select i.indrelid as relation, u.relname as name, i.indisprimary as primary,
     i.indimmediate and not i.indisexclusion as arbiter,
-    not ${INHERITED} and (i.indisprimary or ${TELLS_APART}) as identifying,
+    not ${INHERITED} and (i.indisprimary or ${COMPARES_EXACTLY}) as identifying,
     (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1] as numbers,
     case when i.indexprs is not null then case path.value when '' then array(
       select pg_catalog.pg_get_indexdef(i.indexrelid, part.number, false)

@@ -147,11 +147,11 @@ function declare({ layout, text, mention }: Printing, type: DeclaredType): Print
   if (part !== undefined) return []
   if (layout.moduleOf(type.name)?.table?.row !== type) return [declareInterface(name, fields.map(text.field))]
   // The owner's descriptions of a table and its columns.
-  const told = fields.map((field) => ({
+  const documented = fields.map((field) => ({
     ...text.field(field),
     docs: docsOf(field.description, field.deprecationReason),
   }))
-  return [{ ...declareInterface(name, told), docs: docsOf(type.description) }]
+  return [{ ...declareInterface(name, documented), docs: docsOf(type.description) }]
 }
 
 function declareMethods(printing: Printing, { table }: Module): PrintedStatements {

@@ -81,10 +81,10 @@ export function createTypeText(
     const named = getNamedType(type)
     return isObjectType(named) ? nullableText(type, `sdk.Of<${object(named)}>`) : output(type, leaf)
   }
-  const input = (told: GraphQLInputField | GraphQLArgument): ClientMember => {
-    const { name, type, defaultValue } = told
+  const input = (given: GraphQLInputField | GraphQLArgument): ClientMember => {
+    const { name, type, defaultValue } = given
     const text = inputText(type, inputLeaf)
-    if (isRequiredInput(told)) return { name, type: text }
+    if (isRequiredInput(given)) return { name, type: text }
     if (!isNonNullType(type)) return { name, type: `sdk.Maybe<${text}>`, hasQuestionToken: true }
     return defaultValue === undefined
       ? { name, type: text }
@@ -92,10 +92,10 @@ export function createTypeText(
   }
   /** One field of an input that takes exactly one. */
   const member = ({ name, type }: GraphQLInputField): ClientMember => ({ name, type: inputText(type, inputLeaf) })
-  const field = (told: ClientField): ClientMember => ({ name: told.name, type: marked(told) })
+  const field = (given: ClientField): ClientMember => ({ name: given.name, type: marked(given) })
   /** A figure of an aggregate over these rows. */
-  const figure = (row: GraphQLObjectType, told: ClientField): ClientMember =>
-    isNumber(row, told) ? { name: told.name, type: 'number | null' } : field(told)
+  const figure = (row: GraphQLObjectType, given: ClientField): ClientMember =>
+    isNumber(row, given) ? { name: given.name, type: 'number | null' } : field(given)
   return { field, figure, answered, takes, input, either, member }
 }
 

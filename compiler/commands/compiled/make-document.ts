@@ -111,14 +111,14 @@ interface Asked {
   readonly types: Set<string>
 }
 
-function operationsOf(asked: Asked, tell: (error: ErrorEntry) => void): readonly CompiledOperation[] {
+function operationsOf(asked: Asked, report: (error: ErrorEntry) => void): readonly CompiledOperation[] {
   return operationNames(asked.document.text).flatMap((name) => {
     try {
       refuseUnreadable(asked)
       return [compileOperation(asked, name)]
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      error.errors.forEach(tell)
+      error.errors.forEach(report)
       return []
     }
   })

@@ -13,7 +13,7 @@ import { createLiveReader, isAnyLive, type LiveAnswer } from './live-relations.t
 /** Triggers that report changes of live tables. */
 export interface LiveTriggers {
   /** SQL for whether the relation `c` of pg_class has them. */
-  readonly told: string
+  readonly hasTriggers: string
   /** Installs them on these tables if possible, and removes them from tables that are no longer live. */
   readonly install: (relations: readonly LiveRelation[]) => Promise<Installed>
 }
@@ -53,8 +53,8 @@ export function createDatabaseReader(
 ): <Last extends Pick<DatabaseRead, 'catalog'>>(timed: Timed, last?: Last) => Promise<DatabaseRead | Last> {
   const { query, triggers, ...readOptions } = options
   const read = createCatalogReader(query, readOptions)
-  const told = triggers?.told ?? 'false'
-  const readLive = createLiveReader({ query, parse: treeApart, schemas: options.schemas, told })
+  const hasTriggers = triggers?.hasTriggers ?? 'false'
+  const readLive = createLiveReader({ query, parse: treeApart, schemas: options.schemas, hasTriggers })
   const readAccess = createAccessReader(treeApart, memo)
   const readRest = async (timed: Timed, catalog: Catalog, awaited: readonly LiveRelation[]): Promise<DatabaseRead> => {
     const noted = await timed('comments', async () => readAccess(await inTurns(annotate(catalog, keys, memo))))
@@ -80,7 +80,7 @@ export function createDatabaseReader(
   /** Tables for which triggers were installed last; null: none, and existing ones belong to another service. */
   let given: string | null = null
   const isDue = ({ live }: DatabaseRead): boolean =>
-    (live?.untold.length ?? 0) > 0 || (given !== null && given !== JSON.stringify(live?.wanted ?? []))
+    (live?.unwatched.length ?? 0) > 0 || (given !== null && given !== JSON.stringify(live?.wanted ?? []))
   return async (timed, last) => {
     for (let attempt = 1; ; attempt += 1) {
       const found = await readWhole(timed, [], last)

@@ -23,7 +23,7 @@ import { systemFault } from './system.ts'
 /** The sentences of spec/graphql.md 16.1. */
 const sentences = {
   off: (x: string) => `${x} is not live.`,
-  untold: (x: string) => `${x} is not live: its changes are not told.`,
+  unwatched: (x: string) => `${x} is not live: its changes are not told.`,
   awaited: (x: string) => `${x} is not live yet: others hold locks on it. Try again.`,
   rowless: (x: string) => `${x} cannot be watched: nothing tells its changes.`,
   subscribed: (x: string) => `${x} cannot be watched: logical replication fires no triggers.`,
@@ -71,7 +71,7 @@ export interface LiveVerdict {
   /** Tables whose changes must be reported, if nothing else prevents watching. */
   readonly wanted: readonly LiveRelation[]
   /** Those without reports. */
-  readonly untold: readonly KnownRelation[]
+  readonly unwatched: readonly KnownRelation[]
 }
 
 /** The facts that decide what can be watched. */
@@ -87,7 +87,7 @@ export interface Judge {
 
 export function judgeRelation(judge: Judge, oid: Oid): LiveVerdict {
   const known = knownRelation(judge, oid)
-  if (!isLive(judge, known)) return { facts: { refused: [because(known, sentences.off)] }, wanted: [], untold: [] }
+  if (!isLive(judge, known)) return { facts: { refused: [because(known, sentences.off)] }, wanted: [], unwatched: [] }
   const found = judged(judge, ['relation', oid])
   const own = 'reads' in found.facts && isTable(known) ? ownOf(judge, known) : null
   return own === null ? found : { ...found, facts: { ...found.facts, own } }
@@ -99,14 +99,14 @@ function judged(judge: Judge, start: Place): LiveVerdict {
   const nodes = reachedFrom(judge, [start])
   const refused = nodes.flatMap((node) => node.refused)
   const tables = nodes.flatMap(({ table }) => table ?? [])
-  const untold = refused.length > 0 ? [] : tables.filter(({ told }) => !told)
-  const never = untold.filter((table) => !isAwaited(judge, table))
-  const all = [...refused, ...never.map((table) => because(table, sentences.untold))]
+  const unwatched = refused.length > 0 ? [] : tables.filter(({ told }) => !told)
+  const never = unwatched.filter((table) => !isAwaited(judge, table))
+  const all = [...refused, ...never.map((table) => because(table, sentences.unwatched))]
   const roots = tables.filter(isTop).map(nameOnly).sort(bySchemaAndName)
   const wanted = refused.length > 0 ? [] : roots
-  if (all.length > 0) return { facts: { refused: reasonsInOrder(all) }, wanted, untold }
-  const later = reasonsInOrder(untold.map((table) => because(table, sentences.awaited)))
-  return { facts: { reads: roots, ...(later.length > 0 && { awaited: later }) }, wanted, untold }
+  if (all.length > 0) return { facts: { refused: reasonsInOrder(all) }, wanted, unwatched }
+  const later = reasonsInOrder(unwatched.map((table) => because(table, sentences.awaited)))
+  return { facts: { reads: roots, ...(later.length > 0 && { awaited: later }) }, wanted, unwatched }
 }
 
 /** Absent for a table whose policies read it: other rows decide, too. */

@@ -14,7 +14,7 @@ export interface LiveAnswer {
   /** Tables whose changes must be reported. */
   readonly wanted: readonly LiveRelation[]
   /** Tables that cannot be watched only because their changes are not reported. */
-  readonly untold: readonly LiveRelation[]
+  readonly unwatched: readonly LiveRelation[]
 }
 
 export function* isAnyLive(memo: Memo, { schemas, relations }: Annotated): Steps<boolean> {
@@ -40,12 +40,12 @@ export function createLiveReader(
       functions: new Map(functions.map(({ oid }) => [oid, judgeFunction(judge, oid)])),
     }
     const all = [...judged.relations.values(), ...judged.functions.values()]
-    const untold = new Map(all.flatMap((item) => item.untold).map((table) => [table.oid, table]))
+    const unwatched = new Map(all.flatMap((item) => item.unwatched).map((table) => [table.oid, table]))
     const wanted = new Map(all.flatMap((item) => item.wanted).map((table) => [JSON.stringify(table), table]))
     return {
       watched: { relations: factsByRelation(judged.relations), functions: factsByRelation(judged.functions) },
       wanted: [...wanted].sort(([a], [b]) => compareBytes(a, b)).map(([, table]) => table),
-      untold: [...untold.values()].map(({ schema, name }) => ({ schema, name })),
+      unwatched: [...unwatched.values()].map(({ schema, name }) => ({ schema, name })),
     }
   }
 }

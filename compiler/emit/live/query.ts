@@ -35,7 +35,7 @@ const hasOneText = `(t.typtype = 'e' or t.oid in (${plainTypes.map((type) => `'p
       and not exists (select from pg_catalog.pg_collation o where o.oid = a.attcollation and not o.collisdeterministic)`
 
 const relations = (
-  told: string,
+  hasTriggers: string,
 ): string => `select c.oid::pg_catalog.text as oid, n.nspname as schema, c.relname as name,
     c.relkind as kind, ${isSystem} as system, ${described('pg_class', 'c.oid')} as comment,
     ${described('pg_namespace', 'n.oid')} as "schemaComment",
@@ -53,7 +53,7 @@ const relations = (
       order by a.attnum) as pins,
     ${usage} as usage, ${relationRights} as rights,
     exists (select from pg_catalog.pg_subscription_rel s where s.srrelid = c.oid) as subscribed,
-    c.relkind in ('r', 'p') and ${told} as told
+    c.relkind in ('r', 'p') and ${hasTriggers} as told
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where c.oid = any ($1::pg_catalog.oid[]) order by c.oid`
 
@@ -127,8 +127,8 @@ where asked.kind = 'cast'`
  * `objects`. $4 is a JSON list of the names in bodies (mentions.ts), each with its `id` and its `path`, which includes
  * pg_catalog.
  *
- * @param told SQL of type boolean: whether triggers report changes of the relation `c` of pg_class
+ * @param hasTriggers SQL of type boolean: whether triggers report changes of the relation `c` of pg_class
  */
-export const objectsQuery = (told: string): string => `with ${PATH}, ${asked}
-select pg_catalog.json_build_object('relations', ${rows(relations(told))}, 'functions', ${rows(functions)},
+export const objectsQuery = (hasTriggers: string): string => `with ${PATH}, ${asked}
+select pg_catalog.json_build_object('relations', ${rows(relations(hasTriggers))}, 'functions', ${rows(functions)},
   'operators', ${rows(operators)}, 'names', ${rows(names)})::pg_catalog.text as objects`

@@ -36,7 +36,7 @@ export interface ClosureOptions {
   /** The search path of requests, in order. */
   readonly schemas: readonly string[]
   /** SQL for whether changes of the relation `c` of pg_class are reported. */
-  readonly told: string
+  readonly hasTriggers: string
 }
 
 /** A name in a body, and the schemas of its lookup. */
@@ -80,9 +80,9 @@ export function createClosureReader({
   query,
   parse,
   schemas,
-  told,
+  hasTriggers,
 }: ClosureOptions): (of: ReadStart) => Promise<Closure> {
-  const text = objectsQuery(told)
+  const text = objectsQuery(hasTriggers)
   const bodies = createLru<string, Mentions>(keptBodies, (_, body) => body.length)
   const bodyOf = async (fn: FunctionRow): Promise<Mentions> => {
     const key = JSON.stringify([fn.language, fn.source, fn.argNames, fn.argModes])

@@ -44,7 +44,7 @@ const list = (texts: readonly string[]): string => texts.map((text) => `'${text}
  * types and of schemas are found without that (compiler/catalog/queries.ts). After other commands the reader compares
  * everything.
  */
-const toldTags = [
+const recordedTags = [
   ...['TABLE', 'VIEW', 'MATERIALIZED VIEW', 'SEQUENCE', 'FUNCTION', 'PROCEDURE', 'POLICY', 'TRIGGER'].flatMap((kind) =>
     ['CREATE', 'ALTER', 'DROP'].map((verb) => `${verb} ${kind}`),
   ),
@@ -56,7 +56,7 @@ const toldTags = [
 const withoutColumns = ['FUNCTION', 'PROCEDURE', 'ROUTINE', 'SCHEMA', 'SEQUENCE', 'TYPE', 'DOMAIN', 'LANGUAGE']
 
 /** Catalogues of the objects that such commands report; a GRANT reports no object. */
-const toldClasses = [
+const recordedClasses = [
   ...['pg_class', 'pg_constraint', 'pg_attrdef', 'pg_proc', 'pg_type', 'pg_namespace', 'pg_policy', 'pg_trigger'],
   ...['pg_rewrite', 'pg_statistic_ext', 'pg_publication_rel'],
 ]
@@ -146,7 +146,7 @@ begin
   if tg_tag in (${list(ignoredTags)}) then return; end if;
   if tg_tag = 'CREATE EXTENSION' then perform catalograph.follow_shards(); end if;
   select ${counts},
-    case when tg_tag in (${list(toldTags)})${known}
+    case when tg_tag in (${list(recordedTags)})${known}
     then coalesce(pg_catalog.array_agg(distinct object.oid) filter (where object.oid is not null), '{}') end,
     ${grants}
   into counts, changed, granted
@@ -203,7 +203,7 @@ end
 export const commandBody = countingBody({
   counts: "pg_catalog.count(*) > 0 or tg_tag = 'DROP OWNED'",
   known: `
-      and pg_catalog.bool_and(c.classid is null or c.classid in (${classes(toldClasses)}))
+      and pg_catalog.bool_and(c.classid is null or c.classid in (${classes(recordedClasses)}))
       and (tg_tag <> 'ALTER TYPE' or pg_catalog.bool_and(exists (
         select from pg_catalog.pg_type t where t.oid = c.objid and t.typtype = 'e')))`,
   // CREATE SCHEMA may contain grants.
@@ -241,7 +241,7 @@ export const commandBody = countingBody({
 export const dropBody = countingBody({
   counts: `coalesce(pg_catalog.bool_or(d.object_type not in (${list(partTypes)})
       or tg_tag in ('DROP TRIGGER', 'DROP POLICY', 'DROP RULE')), false)`,
-  known: ` and pg_catalog.bool_and(d.classid in (${classes(toldClasses)}) and d.object_type <> 'domain constraint')`,
+  known: ` and pg_catalog.bool_and(d.classid in (${classes(recordedClasses)}) and d.object_type <> 'domain constraint')`,
   grants: 'false',
   from: `pg_catalog.pg_event_trigger_dropped_objects() d
   cross join lateral (select case

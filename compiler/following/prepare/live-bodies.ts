@@ -60,7 +60,7 @@ const pinnable = plpgsql(
  * The lock of the leader is tried for a moment to find out, in one expression, which nothing interrupts; the inner
  * block, which costs more, releases the lock under which the gate closes.
  */
-const tell = (gate: string): string => `
+const wake = (gate: string): string => `
   if pg_catalog.pg_try_advisory_xact_lock_shared(${armedLock}) then
     if (case when pg_catalog.pg_try_advisory_lock_shared(${leaderLock})
       then pg_catalog.pg_advisory_unlock_shared(${leaderLock}) else false end) then
@@ -166,7 +166,7 @@ begin';
     || case operation when 'truncate' then ';' when 'insert' then ' from new_rows limit 1;' else ' from old_rows limit 1;' end;
   return format(source || $tell$
     if not found then return null; end if;
-  end if;${tell("perform pg_catalog.setval('catalograph.live_%1$s'::pg_catalog.regclass, 0);")}
+  end if;${wake("perform pg_catalog.setval('catalograph.live_%1$s'::pg_catalog.regclass, 0);")}
 end -- ${bodyMarkPrefix}%2$s
 $tell$, root, (select hashtextextended(p.prosrc, 0) from pg_proc p
     where p.oid = 'catalograph.live_body(oid, text)'::regprocedure));

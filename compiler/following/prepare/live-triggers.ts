@@ -119,7 +119,7 @@ end
 )
 
 /** For other changes than those of relations; CG003 does not occur without a gate of `noRelation`. */
-const tellOther = plpgsql(
+const recordOther = plpgsql(
   'live_tell',
   'what oid',
   'void',
@@ -232,6 +232,6 @@ export const triggerFunctions: readonly OwnFunction[] = [
   roots,
   silence,
   remove,
-  tellOther,
+  recordOther,
   follow,
 ]

@@ -67,8 +67,8 @@ function createSource(followed: boolean, { schemas, query, triggers, log }: Foll
   }
   const recorded = followed ? { counter: counterExpression } : {}
   // Triggers name columns, so they need event triggers to follow the schema.
-  const telling = followed && triggers !== undefined ? { triggers } : {}
-  const compiler = createCompiler({ query, schemas, version, ...recorded, ...telling })
+  const watching = followed && triggers !== undefined ? { triggers } : {}
+  const compiler = createCompiler({ query, schemas, version, ...recorded, ...watching })
   return createFollower({ compiler, query, version, guarded: followed, report })
 }
 
@@ -90,8 +90,8 @@ function createFolding(query: Query): () => void {
 /** Counts the diagnostics of the first compile; later ones are logged if they are new. */
 function createRemarks(log: Log): (compiled: Compiled) => Promise<void> {
   let said: ReadonlySet<string> | null = null
-  return async ({ tell }) => {
-    const remarks = (await tell()).filter(({ severity }) => severity !== 'info')
+  return async ({ diagnose }) => {
+    const remarks = (await diagnose()).filter(({ severity }) => severity !== 'info')
     const texts = remarks.map(printDiagnostic)
     if (said === null) logCount(log, remarks)
     else for (const text of texts) if (!said.has(text)) log({ kind: 'schema-remark', text })

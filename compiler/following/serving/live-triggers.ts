@@ -7,7 +7,7 @@ import { liveInstalled } from '../prepare/live-installed.ts'
 
 /** Existing triggers of live relations: none are created or removed. */
 export const seenTriggers: LiveTriggers = {
-  told: liveInstalled('c.oid'),
+  hasTriggers: liveInstalled('c.oid'),
   install: () => Promise.resolve({ isWhole: false, awaited: [] }),
 }
 

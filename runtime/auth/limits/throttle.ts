@@ -7,7 +7,7 @@ import {
   countOne,
   isSpent,
   mustAsk,
-  untoldOf,
+  unreportedOf,
   whenAnswered,
   whileAsking,
   type Bucket,
@@ -89,7 +89,7 @@ function createLimiter({ run, now }: Pick<ThrottleParts, 'run' | 'now'>): Thrott
     const key = `${group} ${source}`
     const tally = countOne(tallies.get(key) ?? null, bucket, now())
     if (isSpent(tally)) throw tooMany(tally, bucket)
-    if (!mustAsk(tally, untoldOf(group))) return remember(key, tally)
+    if (!mustAsk(tally, unreportedOf(group))) return remember(key, tally)
     remember(key, whileAsking(tally))
     const taken = await takeTokens(run, group, source, bucket, tally.owed)
     remember(key, whenAnswered(tallies.get(key) ?? null, tally, taken, now()))

@@ -83,8 +83,8 @@ function createProvider(row: ProviderRow, issuer: string, now: () => number): Pr
       if (answer.id_token === undefined) throw new Error('The provider gave no ID token.')
       const claims = await check(client, answer.id_token, answer.access_token)
       if (claims['nonce'] !== grant.proof.nonce) throw new Error('The ID token is of another flow.')
-      const isTold = typeof claims['email'] === 'string'
-      const more = isTold ? {} : await (await openid()).fetchUserInfo(config, answer.access_token, claims.sub)
+      const hasEmail = typeof claims['email'] === 'string'
+      const more = hasEmail ? {} : await (await openid()).fetchUserInfo(config, answer.access_token, claims.sub)
       return {
         profile: openIdProfile(claims.sub, { ...more, ...claims }, issuer),
         tokens: { accessToken: answer.access_token, refreshToken: answer.refresh_token ?? null },

@@ -17,15 +17,15 @@ interface LimitRow {
   /** Simultaneous calls; null: as many as the whole period allows. */
   readonly burst: number | null
   /** Calls that a process may count locally before it reports them; see throttle.ts. */
-  readonly untold: number
+  readonly unreported: number
 }
 
 /** Refreshing is so cheap that counting each one globally would cost as much as the work itself. */
 const limitRows: Readonly<Record<LimitGroup, LimitRow>> = {
-  'sign-up': { setting: 'limit_sign_up', seconds: 300, burst: null, untold: 0 },
-  token: { setting: 'limit_token', seconds: 300, burst: 30, untold: 9 },
-  verify: { setting: 'limit_verify', seconds: 300, burst: null, untold: 0 },
-  factor: { setting: 'limit_factor', seconds: 60, burst: 30, untold: 0 },
+  'sign-up': { setting: 'limit_sign_up', seconds: 300, burst: null, unreported: 0 },
+  token: { setting: 'limit_token', seconds: 300, burst: 30, unreported: 9 },
+  verify: { setting: 'limit_verify', seconds: 300, burst: null, unreported: 0 },
+  factor: { setting: 'limit_factor', seconds: 60, burst: 30, unreported: 0 },
 }
 
 /** Null: the owner sets no limit. */
@@ -35,7 +35,7 @@ export function bucketOf(group: LimitGroup, settings: AuthSettings): Bucket | nu
   return most === 0 ? null : { burst: burst ?? most, perSecond: most / seconds }
 }
 
-export const untoldOf = (group: LimitGroup): number => limitRows[group].untold
+export const unreportedOf = (group: LimitGroup): number => limitRows[group].unreported
 
 /** A process's state of a shared bucket. */
 export interface Tally {
@@ -67,8 +67,8 @@ export function isSpent({ left, owed, at, askedAt }: Tally): boolean {
 }
 
 /** Whether the bucket must be asked before the call may continue. */
-export function mustAsk({ left, owed }: Tally, untold: number): boolean {
-  return owed > untold || owed > left
+export function mustAsk({ left, owed }: Tally, unreported: number): boolean {
+  return owed > unreported || owed > left
 }
 
 /** While the bucket is asked: the call reports the owed ones, and others use the expected rest. */

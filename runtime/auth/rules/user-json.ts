@@ -111,21 +111,21 @@ export interface SignUpFacts {
  * and of an invitation not even the identity.
  */
 export function unconfirmedUserJson(user: UserRow, { email, data }: SignUpFacts): JsonObject {
-  const told = userJson(user)
+  const shown = userJson(user)
   const metadata = user.invited_at === null ? emailUserMetadata(user.id, email, data, false) : {}
   return {
     id: user.id,
-    aud: told['aud'],
-    role: told['role'],
+    aud: shown['aud'],
+    role: shown['role'],
     email,
     phone: '',
-    confirmation_sent_at: told['confirmation_sent_at'],
+    confirmation_sent_at: shown['confirmation_sent_at'],
     app_metadata: emailAppMetadata,
     user_metadata: metadata,
     identities:
       user.invited_at === null ? user.identities.map((one) => identityJson({ ...one, identity_data: metadata })) : [],
-    created_at: told['created_at'],
-    updated_at: told['updated_at'],
+    created_at: shown['created_at'],
+    updated_at: shown['updated_at'],
     is_anonymous: false,
   }
 }

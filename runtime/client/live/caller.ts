@@ -37,13 +37,13 @@ export interface StreamCallers {
  */
 export function createCallers({ key, present, refresher, events, environment }: CallerParts): StreamCallers {
   const open = new Set<(session: Session | null) => void>()
-  const tell = (session: Session | null): void => {
+  const report = (session: Session | null): void => {
     for (const look of [...open]) look(session)
   }
   let stop = (): void => undefined
   const begin = (): void => {
-    const unsubscribe = events.subscribe((_event, session) => tell(session))
-    const halt = environment.every(tickMs, () => void present.load().then(tell, () => undefined))
+    const unsubscribe = events.subscribe((_event, session) => report(session))
+    const halt = environment.every(tickMs, () => void present.load().then(report, () => undefined))
     stop = () => {
       unsubscribe()
       halt()

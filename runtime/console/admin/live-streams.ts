@@ -29,15 +29,15 @@ function sumOf(all: readonly LiveObservation[]): LiveFigures {
     tables: groups(
       all.flatMap(({ tables }) => tables),
       ({ relation }) => relation,
-    ).map(([{ relation }, told]) => {
+    ).map(([{ relation }, watches]) => {
       const { schema, name } = namesOf(relation)
       return {
         schema,
         name,
-        watches: sum(told.map(({ watches }) => watches)),
+        watches: sum(watches.map(({ watches }) => watches)),
         // Every worker receives each change.
-        changes: Math.max(...told.map(({ changes }) => changes)),
-        unheard: Math.min(...told.map(({ unheard }) => unheard)),
+        changes: Math.max(...watches.map(({ changes }) => changes)),
+        unheard: Math.min(...watches.map(({ unheard }) => unheard)),
       }
     }),
     faults: [...new Set(all.flatMap(({ fault }) => fault ?? []))],

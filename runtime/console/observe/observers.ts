@@ -56,7 +56,7 @@ export async function openObservers(
   const requests = (): Promise<readonly KeptRequest[]> => Promise.resolve(kept())
   const live = async (): Promise<readonly LiveObservation[]> => [sources.live()]
   shared?.show({ metrics: own?.values ?? (() => Promise.resolve([])), requests, live })
-  const told: Log =
+  const logged: Log =
     metrics === null
       ? log
       : (event) => {
@@ -69,7 +69,7 @@ export async function openObservers(
     live: shared?.live ?? live,
     trace: settings.tracing === 0 ? null : await createTraces(settings.tracing),
     http: metrics?.http ?? null,
-    log: told,
+    log: logged,
     metrics,
   }
 }

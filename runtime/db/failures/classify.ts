@@ -106,8 +106,8 @@ const withoutShards = (message: string): string =>
 const failure = (kind: DatabaseFailureKind, error: unknown, statement: number | null): DatabaseFailure => {
   // Our own failures keep their sentence.
   if (error instanceof DatabaseFailure) return error
-  const told = error instanceof Error ? error.message : String(error)
-  const said = isOfWorker(error) ? withoutShards(told) : told
+  const text = error instanceof Error ? error.message : String(error)
+  const said = isOfWorker(error) ? withoutShards(text) : text
   const made = new DatabaseFailure(kind, sentences[kind] ?? said, sqlstateOf(error), statement)
   made.cause = error
   return made

@@ -125,7 +125,7 @@ const firstOf = (error: Error): CodedError => {
 
 const notThere: ReadonlySet<DatabaseFailureKind> = new Set(['unavailable', 'connections'])
 
-const told = (error: unknown): string => {
+const errorSentence = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const { message, code = '' } = firstOf(error)
   return message === '' ? code : message
@@ -137,20 +137,20 @@ const adviceOn = (error: unknown): string | undefined => {
   return advice[code] ?? messages[message]
 }
 
-const toldOfHosts = ({ tried }: HostsFault): string =>
+const hostSentences = ({ tried }: HostsFault): string =>
   [...tried].map(([host, error]) => `${host}: ${advised(error)}`).join('; ')
 
 const advised = (error: unknown): string => {
-  if (error instanceof HostsFault) return toldOfHosts(error)
+  if (error instanceof HostsFault) return hostSentences(error)
   const wanted = adviceOn(error)
-  return wanted === undefined ? told(error) : `${told(error)}: ${wanted}`
+  return wanted === undefined ? errorSentence(error) : `${errorSentence(error)}: ${wanted}`
 }
 
 /** The sentence of an error, with advice if the cause is known; for several hosts, one for each. */
 export const reasonOf = (error: unknown): string => {
-  if (!(error instanceof DatabaseFailure)) return told(error)
+  if (!(error instanceof DatabaseFailure)) return errorSentence(error)
   const cause = error.cause ?? error
-  return notThere.has(error.kind) ? advised(cause) : told(cause)
+  return notThere.has(error.kind) ? advised(cause) : errorSentence(cause)
 }
 
 /** All requests of an outage fail in the same way; one log line per interval is enough. */

@@ -50,7 +50,7 @@ export interface ReplicasParts {
   /** Absent: this process is the only one. */
   readonly siblings?: {
     /** Resolves when every sibling has received it. */
-    readonly tellWrite: (write: NotedWrite) => Promise<void>
+    readonly shareWrite: (write: NotedWrite) => Promise<void>
     readonly onWrite: (hear: (write: NotedWrite) => void) => void
   }
 }
@@ -82,24 +82,24 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
     history.add(at, sight)
     writes.seen(at, sight.position)
   }
-  const tellFaults = createFaultLog(log)
+  const logFaults = createFaultLog(log)
   const endings = [
     watchServer({ ...pace, look: () => lookAtPrimary(primary.query), seen: primarySeen, failed: () => undefined }),
     ...servers.map(({ query }, index) => {
       const replica = replicas[index]
-      const told = (reason: string | null): void => {
-        if (replica !== undefined) tellFaults(index + 1, replica.state(now()), reason)
+      const report = (reason: string | null): void => {
+        if (replica !== undefined) logFaults(index + 1, replica.state(now()), reason)
       }
       return watchServer({
         ...pace,
         look: () => lookAtReplica(query),
         seen: (sight) => {
           replica?.seen(sight, now())
-          told(null)
+          report(null)
         },
         failed: (error) => {
           replica?.failed()
-          told(reasonOf(error))
+          report(reasonOf(error))
         },
         silent: () => replica?.abandon(),
       })
@@ -111,7 +111,7 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
   const wrote: Replicas['wrote'] = async (party) => {
     const position = await positionNow().catch(() => null)
     writes.note({ party, position }, now())
-    await siblings?.tellWrite({ party, position })
+    await siblings?.shareWrite({ party, position })
     return position
   }
 

@@ -64,7 +64,7 @@ interface InFlight {
  * Asks for room for an answer of `bytes` in total. Returns false if there is none yet: the callback then reports once
  * whether room was granted in time.
  */
-export type Grow = (bytes: number, told: (granted: boolean) => void) => boolean
+export type Grow = (bytes: number, decided: (granted: boolean) => void) => boolean
 
 /** A pooler, behind which each transaction may have another backend. */
 export interface Pooled {
@@ -177,12 +177,12 @@ const measure = (connection: Connection, flight: InFlight, missing: number): voi
   if (bytes <= flight.allowed || flight.grow === null) return
   flight.allowed = bytes
   const { stream } = connection.client.connection
-  const told = (granted: boolean): void => {
+  const decided = (granted: boolean): void => {
     if (connection.inFlight !== flight) return
     if (granted) stream.resume()
     else fail(connection, flight, noRoom(), true)
   }
-  if (!flight.grow(bytes, told)) stream.pause()
+  if (!flight.grow(bytes, decided)) stream.pause()
 }
 
 /** Takes over a connected client: from here on everything that its server sends is read here, and pg only closes it. */

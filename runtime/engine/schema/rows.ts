@@ -74,12 +74,12 @@ const nodeIdField = (): SchemaField =>
 function columnField(column: ColumnFacts, types: SchemaTypes): SchemaField {
   const { name, type } = shown(column)
   const output = types.output(type)
-  const told = field(
+  const described = field(
     column.notNull ? nonNull(output) : output,
     { kind: 'column', column: column.column },
     column.description ?? `The value of ${name}.`,
   )
-  return column.deprecated === undefined ? told : { ...told, deprecationReason: column.deprecated }
+  return column.deprecated === undefined ? described : { ...described, deprecationReason: column.deprecated }
 }
 
 function relationField(relation: RelationFacts, target: EntityFacts, types: SchemaTypes): SchemaField {

@@ -14,7 +14,7 @@ import type { ScalarName } from '../../contract/scalar-names.ts'
 import { roundedNumber, wholeText } from '../../lib/json.ts'
 import { readScalar, type ScalarValue } from '../values/scalar-values.ts'
 import { geoJson } from './geojson.ts'
-import { told } from './told.ts'
+import { asGraphqlError } from './as-graphql-error.ts'
 
 /**
  * The scalars of spec/graphql.md 3.5. Parsing decides only the kind of value (a string, a number); Postgres decides
@@ -32,7 +32,7 @@ const stringScalar = (name: ScalarName, description: string): GraphQLScalarType 
   new GraphQLScalarType({
     name,
     description,
-    parseValue: (value) => told(() => readScalar[name](value)),
+    parseValue: (value) => asGraphqlError(() => readScalar[name](value)),
     parseLiteral: (node) => {
       if (node.kind === Kind.STRING) return node.value
       throw invalid(name, node)
@@ -43,7 +43,7 @@ const stringScalar = (name: ScalarName, description: string): GraphQLScalarType 
 const bigInt = new GraphQLScalarType({
   name: 'BigInt',
   description: 'An integer of up to 64 bits. It is written as a string, because JSON readers lose digits beyond 2^53.',
-  parseValue: (value) => told(() => readScalar.BigInt(value)),
+  parseValue: (value) => asGraphqlError(() => readScalar.BigInt(value)),
   parseLiteral: (node) => {
     if (node.kind === Kind.STRING) return node.value
     if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return wholeText(node.value)
@@ -54,7 +54,7 @@ const bigInt = new GraphQLScalarType({
 const bigFloat = new GraphQLScalarType({
   name: 'BigFloat',
   description: 'A decimal number of any precision, written as a string so that no digit is lost.',
-  parseValue: (value) => told(() => readScalar.BigFloat(value)),
+  parseValue: (value) => asGraphqlError(() => readScalar.BigFloat(value)),
   parseLiteral: (node) => {
     if (node.kind === Kind.STRING) return node.value
     throw scalarError('Invalid input for BigFloat type. String required', node)
@@ -83,7 +83,7 @@ const opaqueLiteral = (node: ValueNode): ScalarValue => {
 const opaque = new GraphQLScalarType({
   name: 'Opaque',
   description: 'A value of a type that has no GraphQL type of its own, as Postgres writes it.',
-  parseValue: (value) => told(() => readScalar.Opaque(value)),
+  parseValue: (value) => asGraphqlError(() => readScalar.Opaque(value)),
   parseLiteral: opaqueLiteral,
 })
 

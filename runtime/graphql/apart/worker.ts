@@ -38,22 +38,22 @@ interface ReceivedRevision {
 /** Answers each question, also with a failure; an error in the parts of a revision ends the thread. */
 function createReader(): (message: Message) => Reply | null {
   const memories = createMemories()
-  let told: ReceivedRevision | null = null
+  let current: ReceivedRevision | null = null
   return (message) => {
     if (message.kind === 'revision') {
       const { id, manifest, functions } = message
-      told = { revision: { id, version: null, manifest: { ...manifest }, functions, entities: [] }, documents: null }
+      current = { revision: { id, version: null, manifest: { ...manifest }, functions, entities: [] }, documents: null }
       return null
     }
-    if (told === null) throw new Error('no revision was told')
+    if (current === null) throw new Error('no revision was told')
     if (message.kind !== 'question') {
-      put(told, message)
+      put(current, message)
       return null
     }
     try {
-      if (told.revision.id !== message.revision) throw new Error(`the revision ${message.revision} was not told`)
-      told.documents ??= createDocuments(createEngine(told.revision, memories), bounds)
-      return answer(told.documents, message)
+      if (current.revision.id !== message.revision) throw new Error(`the revision ${message.revision} was not told`)
+      current.documents ??= createDocuments(createEngine(current.revision, memories), bounds)
+      return answer(current.documents, message)
     } catch (error) {
       return failedReply(error)
     }
@@ -86,8 +86,8 @@ function answer(documents: Documents, question: Question): Reply {
 
 function lessonOf(sketch: Sketch, { shape, statements }: Prepared): Extract<Reply, { kind: 'ready' }>['lesson'] {
   if (shape === null) return null
-  const told = { ...sketch, definitions: sketch.definitions.map(withoutPlace) }
-  return isWorthKeeping(told, statements) ? { sketch: told, shape, statements } : null
+  const detached = { ...sketch, definitions: sketch.definitions.map(withoutPlace) }
+  return isWorthKeeping(detached, statements) ? { sketch: detached, shape, statements } : null
 }
 
 /** The location of a node references the whole text. */

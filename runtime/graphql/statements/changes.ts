@@ -104,11 +104,11 @@ export function givenRows(target: Scope, { by, set, presets = [] }: RowSets, row
       ? { as, source: sql`${parameter}::text[]`, value: applied(operand, read) }
       : { as, source: applied(operands, parameter), value: read }
   })
-  const told = set.flatMap(({ given }, index): readonly Cell[] => {
+  const perRow = set.flatMap(({ given }, index): readonly Cell[] => {
     const as = bare('p', index)
     return given === null ? [] : [{ as, source: sql`${valueParameter(given)}::bool[]`, value: sql`${record}.${as}` }]
   })
-  const all = [...cells, ...told]
+  const all = [...cells, ...perRow]
   const names = [...all.map(({ as }) => as), place]
   const sources = joined(
     all.map(({ source }) => source),

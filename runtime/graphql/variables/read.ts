@@ -60,12 +60,12 @@ function orderedFor(declared: readonly DeclaredVariable[]): ((values: Given, giv
 const code = 'BAD_VARIABLES' satisfies FailureCode
 
 function variablesRefusal({ faults, tooMany: more }: { faults: readonly VariableFault[]; tooMany: boolean }): Refusal {
-  const told = faults.map(({ message, variable: { place } }) => ({
+  const errors = faults.map(({ message, variable: { place } }) => ({
     message,
     ...(place !== null && { locations: [place] }),
     extensions: { code } as const,
   }))
-  return new Refusal(code, more ? [...told, { message: tooMany, extensions: { code } }] : told)
+  return new Refusal(code, more ? [...errors, { message: tooMany, extensions: { code } }] : errors)
 }
 
 type Path = readonly (string | number)[]
@@ -95,12 +95,12 @@ function coerceVariables(declared: readonly DeclaredVariable[], given: Given, mo
   // Without a prototype, because a variable may have the name of one of its members.
   const values = Object.create(null) as Record<string, unknown>
   const faults: VariableFault[] = []
-  const tell = (variable: DeclaredVariable, message: string): void => {
+  const report = (variable: DeclaredVariable, message: string): void => {
     if (faults.length >= most) throw new TooManyFaults()
     faults.push({ message: `Variable "$${variable.name}" ${message}`, variable })
   }
   try {
-    for (const variable of declared) readVariable(variable, given, values, (message) => tell(variable, message))
+    for (const variable of declared) readVariable(variable, given, values, (message) => report(variable, message))
   } catch (error) {
     if (!(error instanceof TooManyFaults)) throw error
     return { kind: 'faults', faults, tooMany: true }
@@ -112,18 +112,18 @@ function readVariable(
   { name, type, byDefault }: DeclaredVariable,
   given: Given,
   values: Record<string, unknown>,
-  tell: (message: string) => void,
+  report: (message: string) => void,
 ): void {
   if (!Object.hasOwn(given, name)) {
     if (byDefault !== undefined) values[name] = byDefault
-    else if (type.kind === 'non-null') tell(`of required type "${type.text}" was not provided.`)
+    else if (type.kind === 'non-null') report(`of required type "${type.text}" was not provided.`)
     return
   }
   const value = given[name]
-  if (value === null && type.kind === 'non-null') return tell(`of non-null type "${type.text}" must not be null.`)
+  if (value === null && type.kind === 'non-null') return report(`of non-null type "${type.text}" must not be null.`)
   values[name] = coerceInput(value, type, (path, wrong, sentence) => {
     const at = path.length === 0 ? '' : ` at "${name}${path.map(written).join('')}"`
-    tell(`got invalid value ${inspect(wrong)}${at}; ${sentence}`)
+    report(`got invalid value ${inspect(wrong)}${at}; ${sentence}`)
   })
 }
 

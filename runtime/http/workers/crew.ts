@@ -29,23 +29,23 @@ interface Written {
 }
 
 /** The time limit of a worker's report. */
-const tellMs = 5_000
+const reportMs = 5_000
 
 export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Services): Crew {
   const alive = new Set<WorkerProcess>()
   const others = (place: WorkerProcess): readonly WorkerProcess[] => [...alive].filter((other) => other !== place)
   /** The reports of serving workers, without those that end or are silent. */
-  const toldBy = async <T>(ask: (place: WorkerProcess) => Promise<T>): Promise<readonly T[]> => {
+  const reportsOf = async <T>(ask: (place: WorkerProcess) => Promise<T>): Promise<readonly T[]> => {
     const asked = [...alive].filter(({ hasServed }) => hasServed).map((place) => inTime(ask(place)))
     return (await Promise.all(asked)).flat()
   }
-  const metrics = async (): Promise<string> => sumMetrics(await toldBy((place) => place.metrics()))
+  const metrics = async (): Promise<string> => sumMetrics(await reportsOf((place) => place.metrics()))
 
   /**
    * A worker that does not receive yet must look at the primary before it uses replicas. One that is silent for longer
    * has no replica that is fresh enough.
    */
-  const tellOthers = async (place: WorkerProcess, write: TravellingWrite): Promise<void> => {
+  const shareWrite = async (place: WorkerProcess, write: TravellingWrite): Promise<void> => {
     const heard = others(place)
       .filter(({ hears }) => hears)
       .map((other) => other.note(write).catch(() => undefined))
@@ -78,19 +78,19 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
         return answerWorker(place, 'requests', request.call, async () => ({
           kind: 'requests',
           call: request.call,
-          requests: (await toldBy((other) => other.requests())).flat(),
+          requests: (await reportsOf((other) => other.requests())).flat(),
         }))
       case 'ask-live':
         return answerWorker(place, 'live', request.call, async () => ({
           kind: 'live',
           call: request.call,
-          live: (await toldBy((other) => other.live())).flat(),
+          live: (await reportsOf((other) => other.live())).flat(),
         }))
       case 'taken':
-        for (const other of others(place)) other.tell(request)
+        for (const other of others(place)) other.send(request)
         return
       case 'wrote':
-        void tellOthers(place, request.write).then(() => place.tell({ kind: 'all-heard', call: request.call }))
+        void shareWrite(place, request.write).then(() => place.send({ kind: 'all-heard', call: request.call }))
         return
     }
   }
@@ -107,12 +107,12 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
   }
 }
 
-async function inTime<T>(told: Promise<T>): Promise<readonly T[]> {
-  const values = told.then((value) => [value]).catch(() => [])
-  return (await within(tellMs, values)) ? values : []
+async function inTime<T>(answer: Promise<T>): Promise<readonly T[]> {
+  const values = answer.then((value) => [value]).catch(() => [])
+  return (await within(reportMs, values)) ? values : []
 }
 
 const answerWorker = (place: WorkerProcess, about: Asked, call: number, work: () => Promise<ToWorker>): void =>
   void work()
     .catch((error: unknown): ToWorker => ({ kind: 'failed', about, call, failure: toTravel(error) }))
-    .then(place.tell)
+    .then(place.send)

@@ -11,7 +11,7 @@ export function shareRateLimit(
 ): RateLimit {
   const taken = new Map<string, number>()
   let waiting: NodeJS.Timeout | null = null
-  const tell = (): void => {
+  const send = (): void => {
     waiting = null
     spread(Object.fromEntries(taken))
     taken.clear()
@@ -25,7 +25,7 @@ export function shareRateLimit(
       const ms = limit.take(party)
       if (ms > 0) return ms
       taken.set(party, (taken.get(party) ?? 0) + 1)
-      waiting ??= setTimeout(tell, spreadEveryMs).unref()
+      waiting ??= setTimeout(send, spreadEveryMs).unref()
       return 0
     },
   }

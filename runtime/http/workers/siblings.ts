@@ -22,7 +22,7 @@ export interface Siblings extends SharedObservations {
   /** Sets the receiver of other workers' counts. */
   readonly onSpread: (hear: (requests: RequestCounts) => void) => void
   /** Resolves when every other worker has received a write, or is too long silent to answer from a replica. */
-  readonly tellWrite: (write: NotedWrite) => Promise<void>
+  readonly shareWrite: (write: NotedWrite) => Promise<void>
   /** Sets the receiver of other workers' writes. */
   readonly onWrite: (hear: (write: NotedWrite) => void) => void
   /** Resolves with the reason for which the primary asks this process to end, including the primary's own end. */
@@ -68,11 +68,11 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
           return calls.live.answered(message.call, message.live)
         case 'failed':
           return calls[message.about].failed(message.call, fromTravel(message.failure))
-        case 'tell-metrics':
+        case 'get-metrics':
           return void own.metrics().then((values) => send({ kind: 'metrics', call: message.call, values }))
-        case 'tell-requests':
+        case 'get-requests':
           return void own.requests().then((requests) => send({ kind: 'requests', call: message.call, requests }))
-        case 'tell-live':
+        case 'get-live':
           return void own.live().then((live) => send({ kind: 'live', call: message.call, live }))
         case 'taken':
           return hearSpread(message.requests)
@@ -100,7 +100,7 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
     show: (observed) => (own = observed),
     spread: (requests) => send({ kind: 'taken', requests }),
     onSpread: (hear) => (hearSpread = hear),
-    tellWrite: (write) =>
+    shareWrite: (write) =>
       calls.wrote.ask((call) => send({ kind: 'wrote', call, write: writeToTravel(write) })).catch(() => undefined),
     onWrite: (hear) => (hearWrite = hear),
     stopRequested,

@@ -70,11 +70,11 @@ export function createSupervisor(parts: Supervision): Supervisor {
     }
     if (filled.get(old.number) !== old) {
       // It ended unexpectedly, and is replaced already.
-      next.tell({ kind: 'stop', reason: 'one too many', replaced: true })
+      next.send({ kind: 'stop', reason: 'one too many', replaced: true })
       return true
     }
     old.successor = next
-    old.tell({ kind: 'stop', reason: 'replaced', replaced: true })
+    old.send({ kind: 'stop', reason: 'replaced', replaced: true })
     // Its clients have the grace period to leave, and running requests have it once more.
     await within(2 * graceMs + killAfterMs, old.exit)
     old.kill()
@@ -92,7 +92,7 @@ export function createSupervisor(parts: Supervision): Supervisor {
     log({ kind: 'stopping', signal: reason })
     // A worker that does not receive yet serves no client.
     for (const place of alive)
-      if (place.hears) place.tell({ kind: 'stop', reason, replaced: false })
+      if (place.hears) place.send({ kind: 'stop', reason, replaced: false })
       else place.kill()
     const ended = Promise.all([...alive].map(({ exit }) => exit))
     if (!(await within(graceMs + killAfterMs, ended))) for (const place of alive) place.kill()

@@ -34,9 +34,9 @@ export type ToWorker =
   | { readonly kind: 'requests'; readonly call: number; readonly requests: readonly KeptRequest[] }
   | { readonly kind: 'live'; readonly call: number; readonly live: readonly LiveObservation[] }
   | { readonly kind: 'failed'; readonly about: Asked; readonly call: number; readonly failure: TravellingFailure }
-  | { readonly kind: 'tell-metrics'; readonly call: number }
-  | { readonly kind: 'tell-requests'; readonly call: number }
-  | { readonly kind: 'tell-live'; readonly call: number }
+  | { readonly kind: 'get-metrics'; readonly call: number }
+  | { readonly kind: 'get-requests'; readonly call: number }
+  | { readonly kind: 'get-live'; readonly call: number }
   | { readonly kind: 'taken'; readonly requests: RequestCounts }
   | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
   /** Every other worker has received this one's write. */

@@ -17,7 +17,7 @@ export interface WorkerPlace {
 export interface WorkerProcess {
   /** From 1 on; a successor has the number of its predecessor. */
   readonly number: number
-  readonly tell: (message: ToWorker) => void
+  readonly send: (message: ToWorker) => void
   /** Resolves with the metrics of this worker alone; rejects if it ends first. */
   readonly metrics: () => Promise<unknown>
   /** Resolves with the requests that this worker keeps; rejects if it ends first. */
@@ -67,16 +67,16 @@ export function hire(
     live: createCalls<readonly LiveObservation[]>(),
     note: createCalls<undefined>(),
   }
-  const tell = (message: ToWorker): void => {
+  const send = (message: ToWorker): void => {
     if (worker.isConnected()) worker.send(message, () => undefined)
   }
   const place: WorkerProcess = {
     number,
-    tell,
-    metrics: () => calls.metrics.ask((call) => tell({ kind: 'tell-metrics', call })),
-    requests: () => calls.requests.ask((call) => tell({ kind: 'tell-requests', call })),
-    live: () => calls.live.ask((call) => tell({ kind: 'tell-live', call })),
-    note: (write) => calls.note.ask((call) => tell({ kind: 'wrote', call, write })),
+    send,
+    metrics: () => calls.metrics.ask((call) => send({ kind: 'get-metrics', call })),
+    requests: () => calls.requests.ask((call) => send({ kind: 'get-requests', call })),
+    live: () => calls.live.ask((call) => send({ kind: 'get-live', call })),
+    note: (write) => calls.note.ask((call) => send({ kind: 'wrote', call, write })),
     kill: () => void worker.process.kill('SIGKILL'),
     listening: once(worker, 'listening').then(() => undefined),
     serving,

@@ -8,7 +8,7 @@ const withoutRows = (fields: object): unknown => Object.fromEntries(Object.keys(
 
 const facts: Readonly<Record<string, unknown>> = {
   version: null,
-  told: true,
+  isComplete: true,
   snapshot: '3:3:',
   counter: null,
   server: 'since noon',

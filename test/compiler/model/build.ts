@@ -34,9 +34,9 @@ export const build = (over: Partial<Catalog>): Built => buildFrom(catalog(over))
 
 export function buildFrom(given: Catalog): Built {
   const { annotated, diagnostics: comments } = atOnce(annotate(given))
-  const { model, told } = atOnce(buildModel(annotated))
+  const { model, diagnose } = atOnce(buildModel(annotated))
   const { manifest } = model
-  const diagnostics = [...comments, ...atOnce(told())]
+  const diagnostics = [...comments, ...atOnce(diagnose())]
   const entity = (relation: string): EntityFacts =>
     present(
       manifest.entities.find((item) => item.relation === relation),

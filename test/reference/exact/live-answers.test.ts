@@ -79,7 +79,7 @@ async function playWorld(worldSeed: number): Promise<Played | null> {
     if (isListed(drawn, document)) await db.query(listSql, [hashOf(document), document])
   // Fewer than the watchers, who then find a place at the other service.
   const most = worldSeed % 4 === 1 ? 3 : null
-  const reference = await createTestService({ told: true, database: { ...db, drop: () => Promise.resolve() } })
+  const reference = await createTestService({ withTriggers: true, database: { ...db, drop: () => Promise.resolve() } })
   const compiled = worldSeed % 2 === 1 ? await compileQuestions(db.query, reference.revision, questions.watched) : null
   const readOne = async ({ document, ...asked }: Question): Promise<readonly string[] | null> => {
     const { operationName, ...ask } = asked

@@ -51,7 +51,7 @@ const stageOf = <S extends AskedService>(world: World, service: S): Stage<S> =>
   })
 
 export const openStage = async (world: World): Promise<Stage<TestService>> =>
-  stageOf(world, await createTestService({ ...optionsOf(world), told: world.live === true }))
+  stageOf(world, await createTestService({ ...optionsOf(world), withTriggers: world.live === true }))
 
 /** In the topology of the run. */
 export const openChosenStage: OpenStage = async (world) => stageOf(world, await openAsked(optionsOf(world)))

@@ -373,7 +373,7 @@ describe('nodeId is the node id', () => {
     for (const role of ['anon', 'authenticated'])
       expect(validateSchema(await introspect(service, { role }))).toEqual([])
     const { annotated } = atOnce(annotate(await catalogOf(service.db, ['public', 'app'])))
-    const told = atOnce(atOnce(buildModel(annotated)).told()).filter(({ code }) => code === 'node-id-kept')
+    const told = atOnce(atOnce(buildModel(annotated)).diagnose()).filter(({ code }) => code === 'node-id-kept')
     expect(told.map(({ object, severity, message }) => [object, severity, message.replace(/^.*; /, '')])).toEqual([
       ['column public.twice."nodeId"', 'warning', 'it has no field.'],
       ['column app.node_tag.node_id', 'warning', 'its field is "node_id".'],

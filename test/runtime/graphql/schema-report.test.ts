@@ -469,7 +469,7 @@ describe('17 schemaReport: advice', () => {
 describe('17 schemaReport: live queries', () => {
   it('says which tables pay for it, by which columns changes are distinguished, and what is in the way', async () => {
     const live = await createTestService({
-      told: true,
+      withTriggers: true,
       sql: `
         comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "live": {"enabled": true}})';
         create table member (name text primary key);

@@ -5,7 +5,7 @@ import { createTestService, type AskOptions } from '../../support/service.ts'
 /** Which documents can be watched, and which changes matter to them (spec/graphql.md 16.1). */
 describe('a subscription', () => {
   const service = forSuite(createTestService, {
-    told: true,
+    withTriggers: true,
     sql: `comment on schema public is
           '@graphql({"inflect_names": true, "introspection": true, "live": {"enabled": true},
             "relationFilters": {"enabled": true}, "orderByRelated": {"enabled": true}})';

@@ -106,7 +106,7 @@ function ExplainPane({ plans }: { readonly plans: Explaining }) {
 type Fetcher = (params: GraphqlParams) => Promise<GraphqlAnswer>
 
 /** Plans are removed from the answer, so that it looks as for an application. */
-function useFetcher(whom: Whom, explains: boolean, tell: (plans: Explaining) => void): Fetcher {
+function useFetcher(whom: Whom, explains: boolean, show: (plans: Explaining) => void): Fetcher {
   const { api } = usePageContext()
   const bearerOf = useBearers()
   return useMemo(
@@ -118,10 +118,10 @@ function useFetcher(whom: Whom, explains: boolean, tell: (plans: Explaining) => 
         const answer = await api.graphql({ query, variables, operationName, ...extensions }, bearer.value)
         if (!explains) return answer
         const { explain, ...others } = answer.extensions ?? {}
-        tell(explainingOf(explain, answer))
+        show(explainingOf(explain, answer))
         const { extensions: _taken, ...plain } = answer
         return Object.keys(others).length === 0 ? plain : { ...plain, extensions: others }
       },
-    [api, bearerOf, whom, explains, tell],
+    [api, bearerOf, whom, explains, show],
   )
 }

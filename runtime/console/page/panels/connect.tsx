@@ -24,11 +24,11 @@ export function ConnectPanel() {
 }
 
 function Snippet({ title, text }: { readonly title: string; readonly text: string }) {
-  const [told, setTold] = useState('')
+  const [message, setMessage] = useState('')
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
-      () => setTold('Copied.'),
-      () => setTold('The browser does not allow copying here.'),
+      () => setMessage('Copied.'),
+      () => setMessage('The browser does not allow copying here.'),
     )
   }
   return (
@@ -40,7 +40,7 @@ function Snippet({ title, text }: { readonly title: string; readonly text: strin
       <button type="button" onClick={copy} aria-label={`Copy ${title}`}>
         Copy
       </button>{' '}
-      <span role="status">{told}</span>
+      <span role="status">{message}</span>
     </section>
   )
 }

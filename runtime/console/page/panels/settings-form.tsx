@@ -22,13 +22,13 @@ export interface SettingsFormProps {
 export function SettingsForm({ title, settings, save, saved, act = 'Save', children }: SettingsFormProps) {
   const [drafts, setDrafts] = useState<Drafts>({})
   const [refusal, isDone] = useRefusal()
-  const [told, setTold] = useState('')
+  const [message, setMessage] = useState('')
   const changed = settings.filter((setting) => (drafts[setting.name] ?? draftOf(setting)) !== draftOf(setting))
   const submit = async (changes: Readonly<Record<string, unknown>>, done: Drafts): Promise<void> => {
-    setTold('')
+    setMessage('')
     if (!isDone(await save(changes))) return
     setDrafts(done)
-    setTold('Saved. Every process knows it within a second.')
+    setMessage('Saved. Every process knows it within a second.')
     saved()
   }
   const onSubmit = (event: FormEvent): void => {
@@ -57,7 +57,7 @@ export function SettingsForm({ title, settings, save, saved, act = 'Save', child
         <button type="submit" className="primary" disabled={changed.length === 0}>
           {act}
         </button>
-        <span role="status">{changed.length === 0 ? told : `${changed.length} not saved yet`}</span>
+        <span role="status">{changed.length === 0 ? message : `${changed.length} not saved yet`}</span>
       </div>
     </form>
   )

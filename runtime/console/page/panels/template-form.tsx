@@ -19,14 +19,14 @@ export function TemplateForm({ template, saved }: TemplateFormProps) {
   const [subject, setSubject] = useState(template.subject)
   const [html, setHtml] = useState(template.html)
   const [refusal, isDone] = useRefusal()
-  const [told, setTold] = useState('')
+  const [message, setMessage] = useState('')
   const preview = usePreview(subject, html)
   const path = `admin/v1/templates/${template.kind}`
   const settle = (result: Result<ShownTemplate>, sentence: string): void => {
     if (!isDone(result)) return
     setSubject(result.value.subject)
     setHtml(result.value.html)
-    setTold(sentence)
+    setMessage(sentence)
     saved()
   }
   const save = async (event: FormEvent): Promise<void> => {
@@ -53,7 +53,7 @@ export function TemplateForm({ template, saved }: TemplateFormProps) {
           <button type="button" disabled={!template.changed} onClick={() => void reset()}>
             Back to the default
           </button>
-          <span role="status">{told}</span>
+          <span role="status">{message}</span>
         </div>
       </div>
       <section aria-label="Preview">

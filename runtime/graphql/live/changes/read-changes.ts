@@ -69,13 +69,13 @@ interface ReadFrom {
   /** The last snapshot. */
   readonly since: string
   /** Whether to notify the other processes of changes. */
-  readonly tell: boolean
+  readonly notify: boolean
   readonly roles: boolean
 }
 
-export const readChanges = async (query: Query, { since, tell, roles }: ReadFrom): Promise<ChangeReading> => {
+export const readChanges = async (query: Query, { since, notify, roles }: ReadFrom): Promise<ChangeReading> => {
   const name = `catalograph.live.${roles ? 'tick' : 'look'}`
-  const [row] = (await query<Row>(texts[`${roles}`], [since, tell], name)).rows
+  const [row] = (await query<Row>(texts[`${roles}`], [since, notify], name)).rows
   if (row === undefined) throw new Error('nothing was read')
   const changes = row.changes ?? []
   return {

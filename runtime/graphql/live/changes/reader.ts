@@ -13,17 +13,17 @@ interface ReaderParts {
   readonly query: Query
   readonly first: Snapshot
   /** Whether to notify the other processes. */
-  readonly tells: () => boolean
+  readonly notifies: () => boolean
   /** @param isOtherRoles memberships or attributes of roles changed */
   readonly take: (reading: ChangeReading, isOtherRoles: boolean) => boolean
 }
 
-export const createReader = ({ query, first, tells, take }: ReaderParts): Reader => {
+export const createReader = ({ query, first, notifies, take }: ReaderParts): Reader => {
   let { snapshot, roles } = first
   let last: Promise<unknown> = Promise.resolve()
   let waiting: Promise<boolean> | null = null
   const read = async (withRoles: boolean): Promise<boolean> => {
-    const reading = await readChanges(query, { since: snapshot, tell: tells(), roles: withRoles })
+    const reading = await readChanges(query, { since: snapshot, notify: notifies(), roles: withRoles })
     const isOther = reading.roles !== null && reading.roles !== roles
     snapshot = reading.snapshot
     roles = reading.roles ?? roles

@@ -130,7 +130,7 @@ const assemble = async (
     else if (isOtherRoles) listener.unsure('schema')
     return isFound
   }
-  const { look, compare } = createReader({ query, first, tells: () => isLeader, take })
+  const { look, compare } = createReader({ query, first, notifies: () => isLeader, take })
   work.onNotice((channel) => {
     if (channel === wakeChannel) wake.give()
     else if (!isLeader) look().catch(end)

@@ -55,7 +55,7 @@ export function beginOperation(
       const response = await parts.serve(asked, owner.caller, context)
       if (!isWanted) return
       const opened = response.code === 'STREAM_REQUIRED' ? open(asked) : response
-      tell(parts, owner, context, asked, 'outcome' in opened ? opened : { outcome: 'ok', body: '' })
+      reportObserved(parts, owner, context, asked, 'outcome' in opened ? opened : { outcome: 'ok', body: '' })
       if ('outcome' in opened) end(opened)
       else stream = opened
     } catch (error) {
@@ -92,7 +92,7 @@ function refuseTooMany({ rateLimit }: OperationParts, { party, kind }: StreamOwn
   if (rateLimit !== null && kind !== 'service' && rateLimit.take(party) > 0) throw new HttpFailure('RATE_LIMITED')
 }
 
-function tell(
+function reportObserved(
   { observe }: OperationParts,
   { caller }: StreamOwner,
   { timeline }: RequestContext,

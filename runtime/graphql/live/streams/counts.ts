@@ -9,7 +9,7 @@ export interface Counts {
   readonly ran: (reason: RunReason, end: RunEnd) => void
   readonly refused: (why: StreamRefusal) => void
   /** @param isHeard whether it mattered to a watch */
-  readonly told: (relation: string, isHeard: boolean) => void
+  readonly changed: (relation: string, isHeard: boolean) => void
   readonly lagged: (ms: number) => void
   /** @param watches the present number per relation */
   readonly stats: (watches: ReadonlyMap<string, number>) => HubStats
@@ -21,7 +21,7 @@ const lagsKept = 500
 export function createCounts(): Counts {
   const runs = new Map<string, { -readonly [K in keyof LiveRuns]: LiveRuns[K] }>()
   const refused: Record<StreamRefusal, number> = { party: 0, all: 0, memory: 0 }
-  const told = new Map<string, { changes: number; unheard: number }>()
+  const changesBy = new Map<string, { changes: number; unheard: number }>()
   const lags: number[] = []
   return {
     ran: (reason, end) => {
@@ -33,11 +33,11 @@ export function createCounts(): Counts {
       runs.set(key, known)
     },
     refused: (why) => (refused[why] += 1),
-    told: (relation, isHeard) => {
-      const known = told.get(relation) ?? { changes: 0, unheard: 0 }
+    changed: (relation, isHeard) => {
+      const known = changesBy.get(relation) ?? { changes: 0, unheard: 0 }
       known.changes += 1
       if (!isHeard) known.unheard += 1
-      told.set(relation, known)
+      changesBy.set(relation, known)
     },
     lagged: (ms) => {
       lags.push(ms)
@@ -47,10 +47,10 @@ export function createCounts(): Counts {
       runs: [...runs.values()].map((run) => ({ ...run })),
       refused: { ...refused },
       lags: [...lags],
-      tables: [...new Set([...told.keys(), ...watches.keys()])].map((relation): WatchedTable => ({
+      tables: [...new Set([...changesBy.keys(), ...watches.keys()])].map((relation): WatchedTable => ({
         relation,
         watches: watches.get(relation) ?? 0,
-        ...(told.get(relation) ?? { changes: 0, unheard: 0 }),
+        ...(changesBy.get(relation) ?? { changes: 0, unheard: 0 }),
       })),
     }),
   }

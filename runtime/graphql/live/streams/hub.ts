@@ -216,7 +216,7 @@ function stop(hub: HubState): void {
 
 function wakeThoseOf(hub: HubState, changes: readonly Change[]): void {
   const found = new Set<LiveWatch>()
-  for (const change of changes) hub.counts.told(change.relation, hub.index.find(change, found))
+  for (const change of changes) hub.counts.changed(change.relation, hub.index.find(change, found))
   const now = performance.now()
   for (const watch of found) {
     watch.changedAt ??= now

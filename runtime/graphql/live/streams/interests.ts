@@ -86,9 +86,9 @@ function put<W>({ unpinned, pinned }: OfRelation<W>, entry: Entry<W>): () => voi
 function* entriesOf<W>({ unpinned, pinned }: OfRelation<W>, { values }: Change): Generator<Entry<W>> {
   yield* unpinned
   for (const [column, byValue] of pinned) {
-    const told = values.get(column)
-    if (told === undefined) for (const entries of byValue.values()) yield* entries
-    else for (const value of told) yield* byValue.get(value) ?? []
+    const known = values.get(column)
+    if (known === undefined) for (const entries of byValue.values()) yield* entries
+    else for (const value of known) yield* byValue.get(value) ?? []
   }
 }
 

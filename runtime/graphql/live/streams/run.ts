@@ -51,7 +51,7 @@ export function createRun(parts: RunParts): Run {
     const { changedAt } = watch
     watch.changedAt = null
     try {
-      const refusal = watch.isUnread ? await readUntilTold(parts, hold, watch, first, context) : null
+      const refusal = watch.isUnread ? await readUntilReported(parts, hold, watch, first, context) : null
       if (watch.isClosed) return { kind: 'left' }
       if (refusal !== null) return { kind: 'failed', response: refusal }
       const response = await parts.answer(watch.request, first.owner.caller, context)
@@ -79,7 +79,7 @@ function readLater(watch: LiveWatch): void {
 }
 
 /** A relation without reports may have been renamed: the document is read again while it belongs to another schema. */
-async function readUntilTold(
+async function readUntilReported(
   ...[parts, hold, watch, stream, context]: Parameters<typeof readAgain>
 ): ReturnType<typeof readAgain> {
   for (;;) {

@@ -23,7 +23,7 @@ const sharedBucket = ({ burst, perSecond }: Bucket) => {
 }
 
 /** One process that limits a source. `call` tells when it is known whether the call may go on. */
-const startProcess = (bucket: Bucket, untold: number, take: ReturnType<typeof sharedBucket>) => {
+const startProcess = (bucket: Bucket, unreported: number, take: ReturnType<typeof sharedBucket>) => {
   let tally: Tally | null = null
   const waiting: ((now: number) => boolean)[] = []
   return {
@@ -32,7 +32,7 @@ const startProcess = (bucket: Bucket, untold: number, take: ReturnType<typeof sh
       const counted = countOne(tally, bucket, now)
       if (isSpent(counted)) return false
       tally = counted
-      if (!mustAsk(counted, untold)) return true
+      if (!mustAsk(counted, unreported)) return true
       tally = whileAsking(counted)
       waiting.push((later) => {
         const taken = take(counted.owed, later)
@@ -67,9 +67,9 @@ const buckets = fc.record({
 })
 
 /** How many calls pass, and how many the bucket holds for that time. */
-const passed = (bucket: Bucket, untold: number, processes: number, history: readonly Event[]) => {
+const passed = (bucket: Bucket, unreported: number, processes: number, history: readonly Event[]) => {
   const take = sharedBucket(bucket)
-  const all = Array.from({ length: processes }, () => startProcess(bucket, untold, take))
+  const all = Array.from({ length: processes }, () => startProcess(bucket, unreported, take))
   let [now, count] = [0, 0]
   const add = (results: readonly (boolean | null)[]): void => {
     count += results.filter((result) => result === true).length
@@ -104,28 +104,28 @@ it('counting in each process lets at most so many more pass in each', () => {
 
 it('a caller no faster than the bucket fills is never refused', () => {
   fc.assert(
-    fc.property(buckets, fc.nat({ max: 9 }), fc.integer({ min: 1, max: 200 }), (bucket, untold, count) => {
+    fc.property(buckets, fc.nat({ max: 9 }), fc.integer({ min: 1, max: 200 }), (bucket, unreported, count) => {
       const pace = Math.ceil(1000 / bucket.perSecond) + 1
       const history = Array.from({ length: count }, () => ({ after: pace, by: 0, slow: false }))
-      expect(passed(bucket, untold, 1, history).count).toBe(count)
+      expect(passed(bucket, unreported, 1, history).count).toBe(count)
     }),
   )
 })
 
 it('a crowd that comes at once from one address gets all that the bucket holds', () => {
   fc.assert(
-    fc.property(buckets, fc.nat({ max: 9 }), fc.integer({ min: 1, max: 3 }), (bucket, untold, processes) => {
+    fc.property(buckets, fc.nat({ max: 9 }), fc.integer({ min: 1, max: 3 }), (bucket, unreported, processes) => {
       const history = Array.from({ length: 200 }, (_, n) => ({ after: 0, by: n, slow: false }))
-      expect(passed(bucket, untold, processes, history).count).toBeGreaterThanOrEqual(bucket.burst)
+      expect(passed(bucket, unreported, processes, history).count).toBeGreaterThanOrEqual(bucket.burst)
     }),
   )
 })
 
 it('in one process whose calls come one after the other none too many passes', () => {
   fc.assert(
-    fc.property(buckets, calls, fc.nat({ max: 9 }), (bucket, history, untold) => {
+    fc.property(buckets, calls, fc.nat({ max: 9 }), (bucket, history, unreported) => {
       const orderly = history.map((event) => ({ ...event, slow: false }))
-      const { count, most } = passed(bucket, untold, 1, orderly)
+      const { count, most } = passed(bucket, unreported, 1, orderly)
       expect(count).toBeLessThanOrEqual(most + 1e-6)
     }),
   )

@@ -44,7 +44,7 @@ describe.each(lawMajors())('members of extensions on PostgreSQL %i', (major) => 
   }
   const told = async () => {
     const { annotated, diagnostics } = atOnce(annotate(await catalogOf(service.db)))
-    return [...diagnostics, ...atOnce(atOnce(buildModel(annotated)).told())].map(
+    return [...diagnostics, ...atOnce(atOnce(buildModel(annotated)).diagnose())].map(
       ({ code, object }) => `${code} ${object}`,
     )
   }

@@ -2,7 +2,7 @@ import { GraphQLError, type ValueNode } from 'graphql'
 import { ValueFault } from '../values/fault.ts'
 
 /** Converts a value fault to the error of graphql-js. @throws GraphQLError at `node`, if there is one */
-export function told<T>(read: () => T, node?: ValueNode): T {
+export function asGraphqlError<T>(read: () => T, node?: ValueNode): T {
   try {
     return read()
   } catch (error) {
