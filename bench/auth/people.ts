@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { linkKey, linkToken, newSalt } from '../../runtime/auth/secrets/link-token.ts'
+import { linkKey, linkToken, newSalt } from '../../runtime/auth/secrets/one-time-tokens.ts'
 import { createTokens } from './limit-tokens.ts'
 
 /** The initial rows of a run, and their owners' secrets: inserted by SQL, because signing up would take minutes. */

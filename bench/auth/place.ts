@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { withAuthDatabase } from '../../compiler/commands/auth-database.ts'
-import { loadDemo } from '../../compiler/commands/demo.ts'
+import { loadDemo } from '../../compiler/commands/start.ts'
 import { makeHash } from '../../runtime/auth/secrets/algorithms.ts'
 import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
 import { setFirstSettings } from '../../runtime/auth/settings/store.ts'

@@ -1,11 +1,8 @@
 import { didYouMean } from '../../runtime/lib/text.ts'
 import { authUrls, withAuthDatabase } from './auth-database.ts'
-import { redirects } from './auth/redirects.ts'
-import type { AuthSubcommand } from './auth/subcommand.ts'
+import { redirects, type AuthSubcommand, templates } from './auth/subcommand.ts'
 import { disable, enable, get, googleSwitch, guests, reset, set, status, url } from './auth/switches.ts'
-import { templates } from './auth/templates.ts'
-import type { Command, GivenOptions } from './command.ts'
-import { exitCodes, misuse } from './command.ts'
+import { type Command, type GivenOptions, exitCodes, misuse } from './command.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 
 /** Subcommands of `catalograph auth`. */

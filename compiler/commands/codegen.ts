@@ -2,14 +2,12 @@ import { clientPackage, isClientInstalled } from './codegen/client-installed.ts'
 import { stat } from 'node:fs/promises'
 import type { Files } from './codegen/client.ts'
 import { applyChanges, findChanges, withGeneratedHeader } from './codegen/folder.ts'
-import { parseReadings, possibleReadings, type Readings } from './codegen/scalar-types.ts'
-import { findFiles } from '../advise/diff/find-files.ts'
+import { parseReadings, possibleReadings, type Readings, type SchemaSource } from './codegen/source.ts'
+import { findFiles } from '../advise/diff/document-changes.ts'
 import { fileDifference, printDifferences } from '../emit/diff.ts'
 import { loadSchema, placeDescription, schemaSourceOf, placeOptions } from './codegen/place.ts'
-import type { SchemaSource } from './codegen/source.ts'
 import { watch } from './codegen/watch.ts'
-import type { Command, GivenOptions, Terminal } from './command.ts'
-import { CommandFailure, exitCodes, misuse } from './command.ts'
+import { type Command, type GivenOptions, type Terminal, CommandFailure, exitCodes, misuse } from './command.ts'
 
 /** The requested files, and their folder. */
 interface Task {

@@ -1,5 +1,8 @@
+import { parseArgs } from 'node:util'
 import type { Environment } from '../../runtime/settings/sources.ts'
 import type { Stage } from './progress.ts'
+import { didYouMean } from '../../runtime/lib/text.ts'
+import { renderSettings } from '../../runtime/settings/startup-report.ts'
 
 /** A command's access to its environment. */
 export interface Terminal {
@@ -60,4 +63,134 @@ export class CommandFailure extends Error {
 /** The command line itself is wrong. */
 export function misuse(message: string): CommandFailure {
   return new CommandFailure(message, exitCodes.misused)
+}
+
+/** The parsed arguments of a command. */
+interface Given {
+  readonly options: GivenOptions
+  readonly args: readonly string[]
+}
+
+/** Parses a command's own arguments. Throws CommandFailure (exit code 2) for unknown ones. */
+export function parseCommandLine(command: Command, args: readonly string[]): Given {
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([name, { value }]) => [
+      name,
+      { type: value === null ? ('boolean' as const) : ('string' as const) },
+    ]),
+  )
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
+  return {
+    options: collected(
+      command,
+      tokens.flatMap((token) => readToken(command, token)),
+    ),
+    args: tokens.flatMap((token) => (token.kind === 'positional' ? token.value : [])),
+  }
+}
+
+function collected(command: Command, entries: readonly Entry[]): GivenOptions {
+  const valuesOf = (name: string): readonly string[] =>
+    entries.flatMap(([other, value]) => (other === name && value !== true ? [value] : []))
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, command.options[name]?.repeated === true ? valuesOf(name) : value]),
+  )
+}
+
+type Token =
+  | { readonly kind: 'option'; readonly name: string; readonly rawName: string; readonly value: string | undefined }
+  | { readonly kind: 'positional'; readonly value: string }
+  | { readonly kind: 'option-terminator' }
+
+type Entry = readonly [string, string | true]
+
+function readToken(command: Command, token: Token): readonly Entry[] {
+  if (token.kind !== 'option') {
+    if (command.takes !== undefined) return []
+    throw misuse(`${command.name} takes no argument${token.kind === 'positional' ? ` "${token.value}"` : ''}`)
+  }
+  const option = Object.hasOwn(command.options, token.name) ? command.options[token.name] : undefined
+  if (option === undefined) throw unknownOption(command, token.rawName, token.name)
+  if (option.value === null) return [readSwitch(token.rawName, token.name, token.value)]
+  if (token.value === undefined || token.value === '') throw misuse(`${token.rawName} needs a value: ${option.value}`)
+  return [[token.name, token.value]]
+}
+
+function readSwitch(rawName: string, name: string, value: string | undefined): Entry {
+  if (value !== undefined) throw misuse(`${rawName} takes no value`)
+  return [name, true]
+}
+
+function unknownOption(command: Command, rawName: string, name: string): Error {
+  const advice = didYouMean(name, Object.keys(command.options), (near) => `--${near}`)
+  return misuse(`${command.name} has no option ${rawName}${advice}`)
+}
+
+/** The help of the whole program. Values of secrets are not shown. */
+export function renderHelp(commands: readonly Command[], environment: Environment): string {
+  return [
+    'catalograph: a GraphQL API compiled from the catalogue of a Postgres database',
+    '',
+    'Usage: catalograph <command> [options]',
+    '',
+    'Commands:',
+    ...columns(commands.map(({ name, summary }) => [name, summary])),
+    ...columns([['help COMMAND', 'Explain one command.']]),
+    '',
+    'Options:',
+    ...columns([
+      ['--help', 'Show this text.'],
+      ['--version', 'Show the version.'],
+    ]),
+    '',
+    'Settings (environment variables):',
+    renderSettings(environment),
+  ].join('\n')
+}
+
+/** The help of one command. */
+export function renderCommandHelp(command: Command): string {
+  const options = Object.entries(command.options).map(([name, option]): readonly [string, string] => [
+    option.value === null ? `--${name}` : `--${name} ${option.value}`,
+    option.help,
+  ])
+  return [
+    `Usage: catalograph ${command.name}${options.length === 0 ? '' : ' [options]'}${takes(command)}`,
+    '',
+    command.summary,
+    ...(command.description === '' ? [] : ['', command.description]),
+    ...(options.length === 0 ? [] : ['', 'Options:', ...columns(options)]),
+  ].join('\n')
+}
+
+const takes = ({ takes: args }: Command): string => (args === undefined ? '' : ` ${args}`)
+
+function columns(rows: readonly (readonly [string, string])[]): readonly string[] {
+  const width = Math.max(12, ...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
+}
+
+export function textOption(given: GivenOptions, name: string): string | null {
+  const value = given[name]
+  return typeof value === 'string' ? value : null
+}
+
+/** All values of a repeatable option. */
+export function repeatedOption(given: GivenOptions, name: string): readonly string[] {
+  const value = given[name]
+  return typeof value === 'object' ? value : []
+}
+
+/** @throws CommandFailure if the option is given and is not a number of this form */
+export function numberOption(given: GivenOptions, name: string, form: RegExp): number | null {
+  const text = textOption(given, name)
+  if (text !== null && !form.test(text)) throw misuse(`--${name} takes a number, not "${text}"`)
+  return text === null ? null : Number(text)
+}
+
+/** Names separated by commas. @throws CommandFailure if one is empty */
+export function namesOption(given: GivenOptions, name: string, usual: string): readonly string[] {
+  const names = (textOption(given, name) ?? usual).split(',').map((one) => one.trim())
+  if (names.includes('')) throw misuse(`--${name} takes names with commas between them`)
+  return names
 }

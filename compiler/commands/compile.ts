@@ -3,8 +3,7 @@ import { allDefinitions } from '../../runtime/db/check/fits.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import type { Settings } from '../../runtime/settings/keys.ts'
 import { createCompiler } from '../compile.ts'
-import { documentTasks } from './compiled/compile-documents.ts'
-import { earlierIn, nothingEarlier } from './compiled/earlier.ts'
+import { documentTasks, earlierIn, nothingEarlier } from './compiled/compile-documents.ts'
 import { makeTogether } from './compiled/together.ts'
 import { seenTriggers } from '../following/serving/live-triggers.ts'
 import type { Compiled } from '../compile.ts'
@@ -13,7 +12,7 @@ import { diffArtifacts, printDifferences } from '../emit/diff.ts'
 import { writeArtifacts } from '../emit/write.ts'
 import { dump } from '../catalog/diagnostics/dump.ts'
 import { printDiagnostics } from '../catalog/diagnostics/print.ts'
-import type { Command, GivenOptions, Terminal } from './command.ts'
+import { type Command, type GivenOptions, type Terminal, exitCodes, misuse, textOption } from './command.ts'
 import {
   documentsRequest,
   filesOf,
@@ -22,9 +21,7 @@ import {
   type DocumentsRequest,
   type TakenDocuments,
 } from './compile/documents-of.ts'
-import { exitCodes, misuse } from './command.ts'
 import { writeOut } from './given-documents.ts'
-import { textOption } from './given-options.ts'
 import { demandSchemas } from '../following/serving/demand-schemas.ts'
 import { packageVersion } from './package.ts'
 import { demand, neededSettingsOf } from './needed-settings.ts'

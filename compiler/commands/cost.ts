@@ -2,17 +2,30 @@ import { withDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { createEngine } from '../../runtime/engine/engine.ts'
 import { reasonOf } from '../../runtime/db/failures/failures.ts'
 import { createCompiler } from '../compile.ts'
-import { parseCertificate, printCertificate, type Certificate } from '../advise/cost/certificate.ts'
-import { compareCosts } from '../advise/cost/compare.ts'
+import {
+  parseCertificate,
+  printCertificate,
+  type Certificate,
+  compareCosts,
+  printCostComparison,
+  printCosts,
+} from '../advise/cost/certificate.ts'
 import type { GivenDocument } from '../advise/diff/document-changes.ts'
 import { measure } from '../advise/cost/measure.ts'
 import { readSizes } from '../advise/cost/plan-facts.ts'
-import { printCostComparison, printCosts } from '../advise/cost/print-certificates.ts'
-import type { Command, GivenOptions, Terminal } from './command.ts'
+import {
+  type Command,
+  type GivenOptions,
+  type Terminal,
+  CommandFailure,
+  exitCodes,
+  misuse,
+  namesOption,
+  numberOption,
+  textOption,
+} from './command.ts'
 import { demandReadable } from './demand-readable.ts'
 import { demandRole } from './demand-role.ts'
-import { CommandFailure, exitCodes, misuse } from './command.ts'
-import { namesOption, numberOption, textOption } from './given-options.ts'
 import { documentOptions, namedDocuments, readGiven, writeOut } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { loginDatabase } from './owner-url.ts'

@@ -4,17 +4,23 @@ import { loadRevision } from '../../runtime/engine/load.ts'
 import { createCompiler, type Compiled } from '../compile.ts'
 import { groupBy } from '../../runtime/lib/steps.ts'
 import { compareApis, type SchemaState } from '../advise/diff/compare.ts'
-import type { GivenDocument } from '../advise/diff/document-changes.ts'
-import { findFiles } from '../advise/diff/find-files.ts'
-import { listedDocuments } from '../advise/diff/listed.ts'
+import { type GivenDocument, findFiles } from '../advise/diff/document-changes.ts'
+import { listedDocuments } from '../advise/diff/setting-changes.ts'
 import { afterMigration, type Applied, type HeldLock } from '../advise/diff/migration.ts'
 import { MigrationFailure, readScript, type ScriptStatement } from '../advise/diff/script.ts'
-import { readPolicies } from '../advise/diff/policy-changes.ts'
+import { readPolicies } from '../advise/diff/privilege-changes.ts'
 import { printComparison } from '../advise/diff/print-diff.ts'
 import { printDiagnostics } from '../catalog/diagnostics/print.ts'
-import type { Command, GivenOptions, Terminal } from './command.ts'
-import { CommandFailure, exitCodes, misuse } from './command.ts'
-import { namesOption, textOption } from './given-options.ts'
+import {
+  type Command,
+  type GivenOptions,
+  type Terminal,
+  CommandFailure,
+  exitCodes,
+  misuse,
+  namesOption,
+  textOption,
+} from './command.ts'
 import { documentOptions, namedDocuments, readGiven } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'

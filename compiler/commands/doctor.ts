@@ -4,7 +4,7 @@ import { readSettings } from '../../runtime/settings/read.ts'
 import { examine } from '../advise/doctor/examine.ts'
 import { fault, printFindings, type Finding } from '../advise/doctor/findings.ts'
 import { exitCodes, type Command, type Terminal } from './command.ts'
-import { embeddedSecret } from './local-secret.ts'
+import { embeddedSecret } from './start.ts'
 
 /** Checks the database and its settings before and while it is served. */
 export const doctorCommand: Command = {

@@ -3,13 +3,10 @@ import { writeFile } from 'node:fs/promises'
 import { messageOf, sha256Hex } from '../../runtime/lib/text.ts'
 import { isJsonObject, tryParseJson } from '../../runtime/lib/json.ts'
 import { headerMember } from './codegen/folder.ts'
-import { operationNames, type GivenDocument } from '../advise/diff/document-changes.ts'
-import { findFiles } from '../advise/diff/find-files.ts'
-import { withFragments } from '../advise/diff/fragments.ts'
+import { operationNames, type GivenDocument, findFiles, withFragments } from '../advise/diff/document-changes.ts'
 import { ArtifactFailure } from '../../runtime/engine/artifact-failure.ts'
 import { compiledDocuments } from './compiled/documents.ts'
-import { misuse, type CommandOption, type GivenOptions } from './command.ts'
-import { textOption } from './given-options.ts'
+import { misuse, type CommandOption, type GivenOptions, textOption } from './command.ts'
 
 /** The sources of documents for commands. */
 export const documentOptions = {

@@ -1,7 +1,6 @@
 import { didYouMean } from '../../runtime/lib/text.ts'
 import { neededSettingsOf } from './needed-settings.ts'
-import type { Command } from './command.ts'
-import { exitCodes, misuse } from './command.ts'
+import { type Command, exitCodes, misuse } from './command.ts'
 import { add, list, printKeys, revoke, type KeysSubcommand } from './keys/subcommands.ts'
 
 /** Subcommands of `catalograph keys`; without one it prints. */

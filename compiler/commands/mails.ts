@@ -1,8 +1,7 @@
 import { plainText } from '../../runtime/auth/mails/plain-text.ts'
 import { listMails, type KeptMail } from '../../runtime/auth/store/outbox.ts'
 import { authUrls, withAuthDatabase } from './auth-database.ts'
-import type { Command } from './command.ts'
-import { exitCodes, misuse } from './command.ts'
+import { type Command, exitCodes, misuse } from './command.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 
 const usually = '20'

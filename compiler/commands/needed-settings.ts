@@ -2,8 +2,7 @@ import type { Settings } from '../../runtime/settings/keys.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
 import type { SettingName } from '../../runtime/settings/keys.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
-import type { Terminal } from './command.ts'
-import { CommandFailure } from './command.ts'
+import { type Terminal, CommandFailure } from './command.ts'
 
 /** Settings of which some are known to be present. */
 export type SettingsWith<N extends SettingName> = Settings & { readonly [K in N]: NonNullable<Settings[K]> }

@@ -3,8 +3,14 @@ import { loginOf } from '../../runtime/db/connect/server.ts'
 import { withSession, type Query } from '../../runtime/db/connect/session.ts'
 import { createCompiler } from '../compile.ts'
 import type { LiveTriggers } from '../emit/live/database.ts'
-import { bypassRemedy, lackOfBypass, lacksBypass } from '../following/prepare/bypass.ts'
-import { foreignOwners, ownerSentence, ownersRemedy } from '../following/prepare/owners.ts'
+import {
+  bypassRemedy,
+  lackOfBypass,
+  lacksBypass,
+  foreignOwners,
+  ownerSentence,
+  ownersRemedy,
+} from '../following/prepare/need.ts'
 import { liveStatements } from '../following/prepare/live-statements.ts'
 import { checkPrepared, prepareDatabase, wayOut, type PrepareOptions } from '../following/prepare/prepare.ts'
 import { liveTriggersBy, seenTriggers } from '../following/serving/live-triggers.ts'

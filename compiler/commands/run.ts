@@ -1,9 +1,15 @@
 import { reasonOf } from '../../runtime/db/failures/failures.ts'
 import { didYouMean } from '../../runtime/lib/text.ts'
-import { CommandFailure, exitCodes, misuse } from './command.ts'
-import type { Command, Terminal } from './command.ts'
-import { renderCommandHelp, renderHelp } from './help.ts'
-import { parseCommandLine } from './options.ts'
+import {
+  CommandFailure,
+  exitCodes,
+  misuse,
+  type Command,
+  type Terminal,
+  renderCommandHelp,
+  renderHelp,
+  parseCommandLine,
+} from './command.ts'
 import { packageVersion } from './package.ts'
 
 /** argv -> one command -> exit code. Every failure ends here, as a sentence on standard error. */

@@ -1,7 +1,6 @@
 import { readSettings } from '../../runtime/settings/read.ts'
 import { renderSettings } from '../../runtime/settings/startup-report.ts'
-import type { Command } from './command.ts'
-import { exitCodes } from './command.ts'
+import { type Command, exitCodes } from './command.ts'
 
 /** Every setting with its present value, secrets hidden; fails if one of them is unusable. */
 export const settingsCommand: Command = {

@@ -1,24 +1,113 @@
+import { readFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { inTransactionBlock, withSession, type Query } from '../../runtime/db/connect/session.ts'
+import { packageFolder } from './package.ts'
+import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
+import { setFirstSettings } from '../../runtime/auth/settings/store.ts'
+import { withAuthDatabase } from './auth-database.ts'
+import { type ProjectKeys, goodKey, keysOf, ownerRole, type KeyRole } from '../../runtime/identity/project-keys.ts'
+import type { Settings } from '../../runtime/settings/keys.ts'
 import { startEmbedded } from '../../runtime/db/embedded/embedded.ts'
 import { createService } from '../../additions/service.ts'
-import { goodKey, keysOf, ownerRole, type KeyRole, type ProjectKeys } from '../../runtime/identity/project-keys.ts'
 import { runServer } from '../../runtime/main.ts'
 import { createProjectKeysReader } from '../../runtime/db/connect/project-keys.ts'
-import { withSession } from '../../runtime/db/connect/session.ts'
 import { openServerDatabase } from '../../runtime/database.ts'
-import type { Settings } from '../../runtime/settings/keys.ts'
-import type { Command, Terminal } from './command.ts'
-import { exitCodes } from './command.ts'
-import { renderWelcome } from './welcome.ts'
-import { enableDemoAuth } from './demo-auth.ts'
-import { loadDemo } from './demo.ts'
+import { type Command, type Terminal, exitCodes } from './command.ts'
 import { createFollowedSource } from '../following/serving/followed-source.ts'
 import { liveTriggersBy } from '../following/serving/live-triggers.ts'
-import { ensureLocalSecret } from './local-secret.ts'
 import { logOf } from './log.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { createPrepareOnce } from '../following/serving/prepare-once.ts'
 import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
+
+/** Loads the demo, in one transaction, into a database whose schema public is empty; does nothing in others. */
+export async function loadDemo(ownerUrl: string, note: (line: string) => void): Promise<void> {
+  await withSession({ url: ownerUrl }, async (query) => {
+    if (!(await isEmpty(query))) return
+    note('Loading the demo: a blog with users, posts and comments')
+    const folder = join(packageFolder(), 'fixtures', 'demo')
+    const scripts = await Promise.all(['schema.sql', 'seed.sql'].map((file) => readFile(join(folder, file), 'utf8')))
+    await inTransactionBlock(query, async () => {
+      for (const text of ['set local search_path to public', ...scripts]) await query(text)
+    })
+    await query('analyze')
+  })
+}
+
+async function isEmpty(query: Query): Promise<boolean> {
+  const { rows } = await query<{ empty: boolean }>(
+    "select not exists (select from pg_class where relnamespace = to_regnamespace('public')) as empty",
+  )
+  return rows[0]?.empty === true
+}
+
+/** The usual address of an application in development; trying mails out takes several in a row. */
+const demoSite = 'http://localhost:3000'
+
+/** Prepares auth in the embedded database and enables it once; later settings of the owner stay. */
+export async function enableDemoAuth(adminUrl: string): Promise<void> {
+  await migrateAuth({ url: adminUrl })
+  await withAuthDatabase(adminUrl, ({ run }) =>
+    setFirstSettings(run, { auth_enabled: 'on', site_url: demoSite, mail_cooldown: '1' }),
+  )
+}
+
+interface Welcome {
+  readonly url: string
+  readonly keys: ProjectKeys
+  /** Of the local database, which only this machine reaches. */
+  readonly adminUrl: string
+}
+
+const firstQuery = '{ postCollection(first: 3, orderBy: [{id: DescNullsLast}]) { edges { node { id title } } } }'
+
+/** The text once the embedded set-up serves: its address, its keys, and a working command line. */
+export function renderWelcome({ url, keys, adminUrl }: Welcome): string {
+  return [
+    '',
+    `GraphQL       ${url}/graphql/v1`,
+    `Auth          ${url}/auth/v1`,
+    `Dashboard     ${url}/dashboard`,
+    `Postgres      ${adminUrl}`,
+    `anon          ${keys.anon}`,
+    `service_role  ${keys.serviceRole}`,
+    '',
+    'Try:',
+    `curl -s ${url}/graphql/v1 -H 'content-type: application/json' -H 'apikey: ${keys.anon}' \\`,
+    `  -d '${JSON.stringify({ query: firstQuery })}'`,
+    '',
+    'Ctrl-C stops it.',
+  ].join('\n')
+}
+
+/** The secret that `start` created for a data folder, or null if there is none yet. */
+export async function readLocalSecret(dataFolder: string): Promise<string | null> {
+  try {
+    return (await readFile(secretFile(dataFolder), 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** The secret that `start` created, for the embedded database; null if another one is configured. */
+export const embeddedSecret = async (settings: Settings): Promise<string | null> =>
+  settings.databaseUrl === null && settings.databaseOwnerUrl === null ? readLocalSecret(settings.dataFolder) : null
+
+/** The secret of a data folder; created if missing, readable by its owner only. */
+export async function ensureLocalSecret(dataFolder: string): Promise<string> {
+  const known = await readLocalSecret(dataFolder)
+  if (known !== null) return known
+  const secret = randomBytes(32).toString('base64url')
+  await mkdir(dataFolder, { recursive: true })
+  await writeFile(secretFile(dataFolder), `${secret}\n`, { mode: 0o600, flag: 'wx' })
+  return secret
+}
+
+function secretFile(dataFolder: string): string {
+  return join(dataFolder, 'jwt-secret')
+}
 
 /** Serves an embedded Postgres with the demo: a first look without any setup. */
 export const startCommand: Command = {

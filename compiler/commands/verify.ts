@@ -5,9 +5,17 @@ import { buildView } from '../../runtime/engine/schema/schema.ts'
 import { createService } from '../../additions/service.ts'
 import { createCompiler } from '../compile.ts'
 import { demandSchemas } from '../following/serving/demand-schemas.ts'
-import { CommandFailure, exitCodes, misuse, type Command } from './command.ts'
+import {
+  CommandFailure,
+  exitCodes,
+  misuse,
+  type Command,
+  namesOption,
+  numberOption,
+  repeatedOption,
+  textOption,
+} from './command.ts'
 import { demandReadable } from './demand-readable.ts'
-import { namesOption, numberOption, repeatedOption, textOption } from './given-options.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { loginDatabase } from './owner-url.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { HttpFailure } from '../http/failures.ts'
+import { HttpFailure } from '../http/boundary.ts'
 import { once } from '../lib/caches.ts'
 import { readPageFiles, type PageFile } from './files.ts'
 

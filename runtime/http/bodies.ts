@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest, FastifyReply } from 'fastify'
 import type { ByteBudget } from '../lib/byte-budget.ts'
-import { HttpFailure } from './failures.ts'
+import { HttpFailure } from './boundary.ts'
 
 /** A shorter body is not counted: almost all are shorter. */
 const uncounted = 16_384
@@ -66,4 +67,98 @@ export function readJsonText(
   }
   if (!isUtf8(body)) throw new HttpFailure('BODY_MALFORMED', 'The body is not UTF-8.')
   return body.toString('utf8')
+}
+
+/** A body in parts that are never joined: as one buffer it would be in memory twice. */
+export class LongBody {
+  readonly parts: readonly Part[]
+  /** Its length in UTF-8. */
+  readonly bytes: number
+
+  constructor(parts: readonly Part[]) {
+    this.parts = parts
+    this.bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+  }
+
+  toString(): string {
+    return this.parts.join('')
+  }
+}
+
+type Part = string | Buffer
+
+/** The bytes of a body in any form. */
+export const bodyBytes = (body: Part | LongBody): Buffer => {
+  if (Buffer.isBuffer(body)) return body
+  return body instanceof LongBody ? Buffer.concat(body.parts.map(bodyBytes)) : Buffer.from(body)
+}
+
+/** A longer body is sent in pieces, so that its reader's progress is visible. */
+export const longBytes = 65_536
+
+/** The size of one write to a socket. */
+const pieceBytes = 65_536
+
+/** The body as a stream of pieces, each made on demand. */
+export function streamOf({ parts }: LongBody): Readable {
+  const pieces = piecesOf(parts)
+  return new Readable({
+    highWaterMark: pieceBytes,
+    read() {
+      const { done, value } = pieces.next()
+      this.push(done === true ? null : value)
+    },
+  })
+}
+
+/**
+ * Sends a long body in pieces, with its length in the header: for a single write the reader's progress is not visible.
+ */
+export function sendInPieces(app: FastifyInstance): void {
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if ((typeof payload !== 'string' && !Buffer.isBuffer(payload)) || payload.length < longBytes) done(null, payload)
+    else done(null, sentInPieces(reply, new LongBody([payload])))
+  })
+}
+
+/** The replacement of a long body. */
+export function sentInPieces(reply: FastifyReply, body: LongBody): Readable {
+  reply.header('content-length', String(body.bytes))
+  return streamOf(body)
+}
+
+/** Short parts are sent together. */
+function* piecesOf(parts: readonly Part[]): Generator<Buffer> {
+  let gathered: Buffer[] = []
+  let bytes = 0
+  for (const part of parts) {
+    for (const piece of typeof part === 'string' ? piecesOfText(part) : piecesOfBytes(part)) {
+      gathered.push(piece)
+      bytes += piece.length
+      if (bytes < pieceBytes) continue
+      yield together(gathered, bytes)
+      gathered = []
+      bytes = 0
+    }
+  }
+  if (bytes > 0) yield together(gathered, bytes)
+}
+
+const together = (pieces: readonly Buffer[], bytes: number): Buffer =>
+  pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, bytes)
+
+function* piecesOfBytes(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+}
+
+const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+
+/** A surrogate pair is not split. */
+function* piecesOfText(text: string): Generator<Buffer> {
+  for (let at = 0; at < text.length;) {
+    let end = Math.min(text.length, at + pieceBytes)
+    if (end < text.length && isFirstHalf(text.charCodeAt(end - 1))) end -= 1
+    yield Buffer.from(text.slice(at, end))
+    at = end
+  }
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { singleFlight } from '../lib/caches.ts'
 import { within } from '../lib/timers.ts'
-import { retryAfterSeconds } from './failures.ts'
+import { retryAfterSeconds } from './boundary.ts'
 
 export interface Health {
   /** `starting`: no schema is loaded yet; `down`: the database does not answer. */

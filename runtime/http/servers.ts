@@ -1,9 +1,15 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as SocketServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { bareAnswer, bareText, renderPlainBare, type RenderBare } from './bare-answer.ts'
+import {
+  bareAnswer,
+  bareText,
+  renderPlainBare,
+  type RenderBare,
+  HttpFailure,
+  type HttpFailureCode,
+} from './boundary.ts'
 import { limitSourceOf } from './client-address.ts'
-import { HttpFailure, type HttpFailureCode } from './failures.ts'
 import { isTooSlow, look, type WritePace, type Writing } from './writing.ts'
 
 export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void

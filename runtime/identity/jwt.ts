@@ -4,8 +4,7 @@ import type { Caller } from '../contract/execution.ts'
 import { createTryingLru, once } from '../lib/caches.ts'
 import { sha256Hex } from '../lib/text.ts'
 import type { ForeignIssuers } from './issuers.ts'
-import type { KeySet, SigningKey } from './key-set.ts'
-import type { PreviousSecret } from './previous-secret.ts'
+import type { KeySet, SigningKey, PreviousSecret } from './key-set.ts'
 
 /** Why a token is refused. */
 export type TokenFault = 'expired' | 'early' | 'signature' | 'malformed'

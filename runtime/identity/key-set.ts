@@ -1,10 +1,16 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto'
-import type { JsonWebKey, KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+
+/** The secret before a rotation (spec/auth.md 2.2): accepted until a date, and never used for signing. */
+export interface PreviousSecret {
+  readonly secret: string
+  /** Milliseconds since 1970. */
+  readonly until: number
+}
 
 /** Algorithms of keys in a set; the project's secret has its own, see jwt.ts. */
-export type KeyAlgorithm = 'RS256' | 'ES256'
+type KeyAlgorithm = 'RS256' | 'ES256'
 
-export interface PublicKey {
+interface PublicKey {
   readonly key: KeyObject
   readonly algorithm: KeyAlgorithm
 }

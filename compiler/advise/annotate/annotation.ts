@@ -15,7 +15,7 @@ import {
   typeCandidates,
 } from './names.ts'
 import type { NamedDatabase } from './in-database.ts'
-import { allNames, fieldNames, isFreeIn, isFreeOnRoots, hasKey, relationRoots, type Held } from './held.ts'
+import { allNames, fieldNames, isFreeIn, isFreeOnRoots, hasKey, relationRoots, type Held } from './claims.ts'
 
 /** Invalid GraphQL names, and names that objects of different tables or schemas share. */
 

@@ -1,9 +1,8 @@
 import type { EntityFacts, Manifest } from '../../../runtime/contract/manifest.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
-import { fieldClaims, type FieldClaim } from './claims.ts'
+import { fieldClaims, type FieldClaim, fieldNames, type Held } from './claims.ts'
 import type { Wish } from './comments.ts'
 import type { NamedDatabase } from './in-database.ts'
-import { fieldNames, type Held } from './held.ts'
 
 /** Fields that two parts of one type claim: all except the present one get free names. */
 export const fieldWishes = (database: NamedDatabase, manifest: Manifest, held: Held): readonly Wish[] =>

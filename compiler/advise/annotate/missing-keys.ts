@@ -6,7 +6,7 @@ import { notNullKey } from '../../catalog/not-null-key.ts'
 import type { Catalog, CatalogRelation } from '../../catalog/catalog.ts'
 import type { Wish } from './comments.ts'
 import type { NamedDatabase } from './in-database.ts'
-import { rootFieldsFor } from './held.ts'
+import { rootFieldsFor } from './claims.ts'
 
 /**
  * Keys of relations without a primary key. For a view it is the primary key of a table that the view reads, if the view

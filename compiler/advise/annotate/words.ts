@@ -3,8 +3,7 @@ import { lowerFirst } from '../../../runtime/contract/name-parts.ts'
 import { isValidName } from '../../model/names.ts'
 import type { Commented, Wish } from './comments.ts'
 import type { NamedDatabase } from './in-database.ts'
-import { constraintOf, keyColumnsOf } from './claims.ts'
-import { allNames, fieldNames, isFreeIn } from './held.ts'
+import { constraintOf, keyColumnsOf, allNames, fieldNames, isFreeIn } from './claims.ts'
 import { forwardCandidates, manyCandidates, singularOf, typeCandidates } from './names.ts'
 
 /** Names in natural language: one row of `posts` is a `Post`, and an author has `posts`. */

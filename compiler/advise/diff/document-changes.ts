@@ -1,10 +1,39 @@
-import { Kind } from 'graphql'
+import { stat } from 'node:fs/promises'
+import { normalize } from 'node:path'
+import { parse, type DocumentNode, Kind, print, visit, type FragmentDefinitionNode } from 'graphql'
+import { glob, isDynamicPattern } from 'tinyglobby'
 import { refusalOf } from '../../../runtime/contract/facts.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
 import { toOperation } from '../../../runtime/graphql/operation/operation.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
-import { parsedOf } from './parsed.ts'
+
+/** Null if it is not a document. */
+function parsedOf(text: string): DocumentNode | null {
+  try {
+    return parse(text, { noLocation: true })
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Paths of the files that a pattern matches, sorted: `*` and `?` match characters within a segment, `**` any segments,
+ * `{a,b}` either. Rejects with the file system's error if the folder before the first of these does not exist.
+ */
+export async function findFiles(pattern: string): Promise<readonly string[]> {
+  if (!isDynamicPattern(pattern)) return [normalize(pattern)]
+  const segments = pattern.split('/')
+  const fixed = segments
+    .slice(
+      0,
+      segments.findIndex((segment) => isDynamicPattern(segment)),
+    )
+    .join('/')
+  await stat(fixed === '' && !pattern.startsWith('/') ? '.' : fixed || '/')
+  const found = await glob(pattern, { absolute: pattern.startsWith('/'), expandDirectories: false })
+  return found.map(normalize).sort()
+}
 
 /** A document in use. */
 export interface GivenDocument {
@@ -16,7 +45,7 @@ export interface GivenDocument {
 }
 
 /** One operation that was answered before and is refused after. */
-export interface BrokenDocument {
+interface BrokenDocument {
   readonly source: string
   readonly roles: readonly string[]
   /** Null if the operation has no name. */
@@ -81,4 +110,49 @@ function documentProblems(view: RoleView, text: string, operation: string | null
     if (error instanceof Refusal) return error.errors.map(({ message }) => message)
     throw error
   }
+}
+
+/**
+ * Files of an application share their fragments: each document gets those of the others that it spreads, and files of
+ * fragments alone are not documents. A file that cannot be parsed is unchanged.
+ */
+export function withFragments(files: readonly GivenDocument[]): readonly GivenDocument[] {
+  // Without the word, nothing needs parsing.
+  if (!files.some(({ text }) => text.includes('fragment'))) return files
+  const parsed = files.map((file) => ({ file, document: parsedOf(file.text) }))
+  const shared = new Map(
+    parsed
+      .flatMap(({ document }) => (document === null ? [] : fragmentsOf(document)))
+      .map((fragment) => [fragment.name.value, fragment]),
+  )
+  return parsed.flatMap(({ file, document }) => {
+    if (document === null) return [file]
+    if (document.definitions.every(({ kind }) => kind === Kind.FRAGMENT_DEFINITION)) return []
+    const own = fragmentsOf(document).map(({ name }) => name.value)
+    const missing = [...reached(document, shared)].filter((fragment) => !own.includes(fragment.name.value))
+    return [missing.length === 0 ? file : { ...file, text: [file.text, ...missing.map(print)].join('\n') }]
+  })
+}
+
+const fragmentsOf = ({ definitions }: DocumentNode): readonly FragmentDefinitionNode[] =>
+  definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
+
+/** Fragments that a document spreads, directly or indirectly. */
+function reached(
+  document: DocumentNode,
+  shared: ReadonlyMap<string, FragmentDefinitionNode>,
+): ReadonlySet<FragmentDefinitionNode> {
+  const found = new Set<FragmentDefinitionNode>()
+  const follow = (node: DocumentNode | FragmentDefinitionNode): void => {
+    visit(node, {
+      FragmentSpread: ({ name }) => {
+        const fragment = shared.get(name.value)
+        if (fragment === undefined || found.has(fragment)) return
+        found.add(fragment)
+        follow(fragment)
+      },
+    })
+  }
+  follow(document)
+  return found
 }

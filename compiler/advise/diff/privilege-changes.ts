@@ -2,6 +2,8 @@ import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
 import type { RoleVisibility } from '../../../runtime/engine/view.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import { nameObject } from '../../catalog/diagnostics/object-name.ts'
+import type { Query } from '../../../runtime/db/connect/session.ts'
+import type { ApiChange } from './change.ts'
 
 /** Privileges of a role on served objects, in the terms of GRANT: `INSERT (title, body) ON TABLE public.posts`. */
 export interface PrivilegeChanges {
@@ -65,3 +67,88 @@ function beyond(all: readonly Privilege[], others: readonly Privilege[]): readon
     return `${group[0]?.name}${columns.length === 0 ? '' : ` (${columns.join(', ')})`} ON ${group[0]?.on}`
   })
 }
+
+/** The policies of row-level security for each role, which no schema shows: by role, then by table. */
+export type Policies = ReadonlyMap<string, ReadonlyMap<string, TablePolicies>>
+
+/** Policies for the role, as text by name; null: row-level security is off, and every row is visible. */
+type TablePolicies = ReadonlyMap<string, string> | null
+
+interface PolicyRow {
+  readonly role: string
+  readonly table: string
+  readonly secured: boolean
+  readonly names: readonly string[]
+  readonly texts: readonly string[]
+}
+
+/**
+ * The tables on which a role has privileges. Roles that bypass row-level security, and owners that do not force it, are
+ * left out (PostgreSQL manual, 5.9). With an empty search path the names in policies print the same before and after.
+ */
+const policiesText = `with path as materialized (select pg_catalog.set_config('search_path', '', true) as value)
+  select r.rolname::pg_catalog.text as role, pg_catalog.format('%I.%I', n.nspname, c.relname) as "table",
+    c.relrowsecurity as secured, p.names, p.texts
+  from path cross join pg_catalog.pg_roles r
+  cross join pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  cross join lateral (
+    select coalesce(pg_catalog.array_agg(pg_catalog.quote_ident(p.polname) order by p.polname), '{}') as names,
+      coalesce(pg_catalog.array_agg(pg_catalog.concat(
+        case when not p.polpermissive then 'restrictive, ' end, 'for ', case p.polcmd
+          when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
+        ' using ' || case path.value when '' then pg_catalog.pg_get_expr(p.polqual, p.polrelid) end,
+        ' with check ' || case path.value when '' then pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid) end
+        ) order by p.polname), '{}') as texts
+    from pg_catalog.pg_policy p where p.polrelid = c.oid and exists (select from pg_catalog.unnest(p.polroles) o(oid)
+      where case when o.oid = '0' then true else pg_catalog.pg_has_role(r.oid, o.oid, 'USAGE') end)
+  ) p
+  where r.rolname = any ($1::pg_catalog.text[]) and not r.rolsuper and not r.rolbypassrls
+    and n.nspname = any ($2::pg_catalog.text[]) and c.relkind in ('r', 'p')
+    and (c.relforcerowsecurity or not pg_catalog.pg_has_role(r.oid, c.relowner, 'USAGE'))
+    and (pg_catalog.has_any_column_privilege(r.oid, c.oid, 'SELECT, INSERT, UPDATE')
+      or pg_catalog.has_table_privilege(r.oid, c.oid, 'DELETE'))
+  order by 1, 2`
+
+/** Rejects with DatabaseFailure. */
+export async function readPolicies(
+  query: Query,
+  roles: readonly string[],
+  schemas: readonly string[],
+): Promise<Policies> {
+  const { rows } = await query<PolicyRow>(policiesText, [roles, schemas])
+  const found = new Map<string, Map<string, TablePolicies>>()
+  for (const { role, table, secured, names, texts } of rows) {
+    const tables = found.get(role) ?? new Map<string, TablePolicies>()
+    const policies = new Map(names.map((name, index) => [name, (texts[index] ?? '').replaceAll(/\s+/g, ' ')]))
+    found.set(role, tables.set(table, secured ? policies : null))
+  }
+  return found
+}
+
+/** The changes for a role on tables that it could use before and still can. */
+export function policyChanges(before: Policies, after: Policies, role: string): readonly ApiChange[] {
+  return [...(before.get(role) ?? [])].flatMap(([table, old]) => {
+    const now = after.get(role)?.get(table)
+    return now === undefined ? [] : tableChanges(table, old, now)
+  })
+}
+
+function tableChanges(table: string, old: TablePolicies, now: TablePolicies): readonly ApiChange[] {
+  if (now === null)
+    return old === null
+      ? []
+      : [change('ROW_SECURITY_OFF', `Row-level security of ${table} is off: every row is in reach.`)]
+  if (old === null) {
+    const left = now.size === 0 ? 'none is in reach' : `only rows of ${[...now.keys()].join(', ')} are in reach`
+    return [change('ROW_SECURITY_ON', `Row-level security of ${table} is on: ${left}.`)]
+  }
+  return [...new Set([...old.keys(), ...now.keys()])].sort().flatMap((name) => {
+    const [was, is] = [old.get(name), now.get(name)]
+    if (was === is) return []
+    if (is === undefined) return [change('POLICY_REMOVED', `Policy ${name} on ${table} was removed: ${was}`)]
+    if (was === undefined) return [change('POLICY_ADDED', `Policy ${name} on ${table} was added: ${is}`)]
+    return [change('POLICY_CHANGED', `Policy ${name} on ${table} is ${is}; it was ${was}`)]
+  })
+}
+
+const change = (kind: string, description: string): ApiChange => ({ severity: 'dangerous', kind, description })

@@ -5,22 +5,27 @@ import { faultsOfOthers, poolerBefore } from '../../../runtime/db/pool/pooler-ch
 import type { SchemaReport } from '../../../runtime/graphql/report/report.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { loginExists, lackOfLogin, loginRemedy } from '../../following/prepare/login.ts'
-import { foreignOwners, ownerSentence, ownersRemedy } from '../../following/prepare/owners.ts'
+import { foreignOwners, ownerSentence, ownersRemedy } from '../../following/prepare/need.ts'
 import { checkPrepared, wayOut, type Preparation } from '../../following/prepare/prepare.ts'
 import { demandSchemas } from '../../following/serving/demand-schemas.ts'
-import { keylessRows } from '../report/keyless-rows.ts'
-import { compileReporting, reportFor, type ReportingManifest } from '../report/report.ts'
+import { keylessRows, compileReporting, reportFor, type ReportingManifest } from '../report/report.ts'
 import { connectionFindings, poolerFaultFinding, poolerFinding } from './database-connection.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 import { hostFindings } from './hosts.ts'
-import { liveFindings } from './live-health.ts'
+import { liveFindings, schemaFindings } from './schema.ts'
 import { replicaFindings } from './replicas.ts'
-import { roleSettingFindings } from './role-settings.ts'
-import { schemaFindings } from './schema.ts'
+import {
+  roleSettingFindings,
+  tokenHookFindings,
+  previousSecretFindings,
+  addressFinding,
+  authFindings,
+  isAuthThere,
+  keysFinding,
+  mailFinding,
+  nodeFinding,
+} from './surroundings.ts'
 import { shardFindings } from './shards.ts'
-import { tokenHookFindings } from './token-hook.ts'
-import { previousSecretFindings } from './previous-secret.ts'
-import { addressFinding, authFindings, isAuthThere, keysFinding, mailFinding, nodeFinding } from './surroundings.ts'
 
 /** The input of an examination: the settings, and the login URLs of requests and the compiler. */
 export interface Patient {

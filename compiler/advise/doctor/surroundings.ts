@@ -1,14 +1,120 @@
+import type { Query } from '../../../runtime/db/connect/session.ts'
+import { nameObject } from '../../catalog/diagnostics/object-name.ts'
+import { advise, type Finding, fault, ok } from './findings.ts'
+import type { Settings } from '../../../runtime/settings/keys.ts'
+import { previousSecretOf } from '../../../runtime/settings/rotation.ts'
+import { ident } from '../../../runtime/sql/ident.ts'
 import { createSmtp } from '../../../runtime/auth/mails/smtp.ts'
-import { roleFaults } from '../../../runtime/auth/settings/administrators.ts'
-import { isLoopback } from '../../../runtime/auth/protocol/address.ts'
+import { roleFaults, settingsOf } from '../../../runtime/auth/settings/store.ts'
+import { isLoopback } from '../../../runtime/auth/protocol/input.ts'
 import { settingWarnings } from '../../../runtime/auth/rules/doubtful-settings.ts'
-import { settingsOf } from '../../../runtime/auth/settings/load.ts'
 import { foreignObjects, foreignSentence, givingSql } from '../../../runtime/auth/schema/owners.ts'
 import { reasonOf } from '../../../runtime/db/failures/failures.ts'
-import type { Query } from '../../../runtime/db/connect/session.ts'
-import type { Settings } from '../../../runtime/settings/keys.ts'
-import { advise, fault, ok, type Finding } from './findings.ts'
-import { isOldNode, oldestNode } from './oldest-node.ts'
+
+/** The first version of Node that can load all packages for serving; also in `engines` of package.json. */
+export const oldestNode = '20.19'
+
+const [oldestMajor = 0, oldestMinor = 0] = oldestNode.split('.').map(Number)
+
+/** @param version as in process.versions.node, such as 20.20.2 */
+export function isOldNode(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major < oldestMajor || (major === oldestMajor && minor < oldestMinor)
+}
+
+const hooksSql = `select n.nspname::text as schema from pg_catalog.pg_proc p
+  join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+  where p.proname = 'custom_access_token_hook' and n.nspname in ('public', 'auth') order by 1`
+
+/** GoTrue can be configured to call such a function for each token; this service never does (docs/auth.md). */
+export async function tokenHookFindings(query: Query): Promise<readonly Finding[]> {
+  const { rows } = await query<{ readonly schema: string }>(hooksSql)
+  return rows.map(({ schema }) =>
+    advise(
+      'token hook',
+      `${nameObject('function', schema, 'custom_access_token_hook')} is not called, so that tokens lack the claims that it adds`,
+      'write policies that read the same from a table by auth.uid(), or from app_metadata in auth.jwt()',
+    ),
+  )
+}
+
+/** The progress of a rotation of JWT_SECRET; empty without one. */
+export function previousSecretFindings(settings: Settings, now: number): readonly Finding[] {
+  const previous = previousSecretOf(settings)
+  if (previous === null) return []
+  const day = new Date(previous.until).toISOString()
+  const takeAway = 'take JWT_SECRET_PREVIOUS and JWT_SECRET_PREVIOUS_UNTIL away'
+  if (previous.secret === settings.jwtSecret) {
+    return [advise('rotation', 'JWT_SECRET_PREVIOUS is JWT_SECRET itself', `make a new JWT_SECRET, or ${takeAway}`)]
+  }
+  return previous.until > now
+    ? [
+        advise(
+          'rotation',
+          `keys and tokens of JWT_SECRET_PREVIOUS are accepted until ${day}`,
+          'give clients the new keys until then',
+        ),
+      ]
+    : [advise('rotation', `keys and tokens of JWT_SECRET_PREVIOUS are refused since ${day}`, takeAway)]
+}
+
+/** A setting of a role or a database (pg_db_role_setting); dumps of roles and databases contain them, too. */
+interface RoleSetting {
+  readonly name: string
+  readonly value: string
+  /** In the notation of ALTER; null: of all. */
+  readonly role: string | null
+  readonly database: string | null
+}
+
+const settingsSql = `select pg_catalog.split_part(entry, '=', 1) as name,
+    pg_catalog.substr(entry, pg_catalog.strpos(entry, '=') + 1) as value,
+    r.rolname::text as role, d.datname::text as database
+  from pg_catalog.pg_db_role_setting s
+  left join pg_catalog.pg_roles r on r.oid = s.setrole
+  left join pg_catalog.pg_database d on d.oid = s.setdatabase
+  cross join lateral pg_catalog.unnest(s.setconfig) entry
+  where (s.setrole = '0' or r.rolname = $1) and (s.setdatabase = '0' or d.datname = pg_catalog.current_database())
+  order by 1, 3, 4`
+
+/**
+ * The effect of each on logins; null: none. Settings that a connection overrides, such as search_path, are excluded.
+ */
+const effects: Readonly<Record<string, (value: string) => string | null>> = {
+  role: (value) => (value === 'none' ? null : `every connection begins as ${value}`),
+  default_transaction_read_only: (value) => (/^(?:on|true|yes|1)$/i.test(value) ? 'every write is refused' : null),
+  transaction_timeout: (value) => (value === '0' ? null : `every transaction ends after ${value}`),
+  idle_session_timeout: (value) => (value === '0' ? null : `idle connections are closed after ${value}`),
+}
+
+const libraries: ReadonlySet<string> = new Set(['session_preload_libraries', 'local_preload_libraries'])
+
+const resetOf = ({ name, role, database }: RoleSetting): string => {
+  if (role === null) return `alter database ${ident(database ?? '')} reset ${name};`
+  return `alter role ${ident(role)}${database === null ? '' : ` in database ${ident(database)}`} reset ${name};`
+}
+
+const ownerOf = ({ role, database }: RoleSetting): string =>
+  role === null ? `database ${database}` : `role ${role}${database === null ? '' : ` in database ${database}`}`
+
+/**
+ * Settings of the login role that prevent serving.
+ * @param isRefused it could not log in, which after a restore is often caused by a missing library
+ */
+export async function roleSettingFindings(
+  query: Query,
+  login: string,
+  isRefused: boolean,
+): Promise<readonly Finding[]> {
+  const { rows } = await query<RoleSetting>(settingsSql, [login])
+  return rows.flatMap((row) => {
+    const set = `${ownerOf(row)} sets ${row.name} to ${row.value}`
+    if (isRefused && libraries.has(row.name))
+      return [fault('role settings', `${set}, and this server may not have that library`, resetOf(row))]
+    const effect = effects[row.name]?.(row.value) ?? null
+    return effect === null ? [] : [advise('role settings', `${set}: ${effect}`, resetOf(row))]
+  })
+}
 
 export const nodeFinding = (version: string): Finding =>
   isOldNode(version)

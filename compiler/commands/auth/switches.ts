@@ -1,12 +1,18 @@
-import { showSettings } from '../../../runtime/console/admin/setting-values.ts'
+import { showSettings } from '../../../runtime/console/admin/settings.ts'
 import { providers } from '../../../runtime/auth/providers/provider-table.ts'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { isAuthSettingName, type AuthSettingName } from '../../../runtime/auth/settings/setting-keys.ts'
-import { settingsOf } from '../../../runtime/auth/settings/load.ts'
-import { storedSettings } from '../../../runtime/auth/settings/store.ts'
+import { settingsOf, storedSettings } from '../../../runtime/auth/settings/store.ts'
 import { misuse } from '../command.ts'
-import { googleLines, readInput, renderValue, save, switchOf } from './subcommand.ts'
-import type { AuthSubcommand, AuthWork } from './subcommand.ts'
+import {
+  googleLines,
+  readInput,
+  renderValue,
+  save,
+  switchOf,
+  type AuthSubcommand,
+  type AuthWork,
+} from './subcommand.ts'
 
 /** Subcommands of `auth` that show and change single settings. */
 

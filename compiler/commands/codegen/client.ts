@@ -3,7 +3,7 @@ import { createPrinter, type PrintedStatements } from '../../emit/printer.ts'
 import { clientDeclarations, functionsDeclarations, moduleDeclarations, rowsDeclarations } from './declarations.ts'
 import { layOut, rowsFile } from './layout.ts'
 import { clientScript, functionsScript, moduleScript } from './modules.ts'
-import type { Readings } from './scalar-types.ts'
+import type { Readings } from './source.ts'
 
 /** Texts by path. */
 export type Files = Readonly<Record<string, string>>

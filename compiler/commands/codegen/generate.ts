@@ -7,7 +7,7 @@ import { messageOf, sha256Hex } from '../../../runtime/lib/text.ts'
 import { jsString } from '../../emit/js-text.ts'
 import { clientFiles, type Files } from './client.ts'
 import { preset } from './preset.ts'
-import { scalarFacts, type Readings } from './scalar-types.ts'
+import { scalarFacts, type Readings } from './source.ts'
 
 /** The used part of @graphql-codegen/cli. */
 type Generate = (config: object, write: false) => Promise<readonly { filename: string; content: string }[]>

@@ -17,7 +17,7 @@ import { changeParts } from '../../../runtime/contract/related-change-forms.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import { changeOperatorNames } from '../../../runtime/sql/change-operators.ts'
 import { createNamer } from './identifiers.ts'
-import type { Readings } from './scalar-types.ts'
+import type { Readings } from './source.ts'
 
 /**
  * The files of a generated client: a table with all types named after it has its own file, an enum or a composite too,

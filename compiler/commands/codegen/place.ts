@@ -1,10 +1,16 @@
 import type { GraphQLSchema } from 'graphql'
 import { CommandFailure, misuse, type CommandOption, type GivenOptions, type Terminal } from '../command.ts'
-import { readLocalSecret } from '../local-secret.ts'
+import { readLocalSecret } from '../start.ts'
 import { neededSettingsOf } from '../needed-settings.ts'
 import { ownerUrl } from '../owner-url.ts'
-import { credentialsOfKey, credentialsOfSecret, serviceSource } from './service-source.ts'
-import { databaseSource, folderSource, type SchemaSource } from './source.ts'
+import {
+  credentialsOfKey,
+  credentialsOfSecret,
+  serviceSource,
+  databaseSource,
+  folderSource,
+  type SchemaSource,
+} from './source.ts'
 
 /** Options of commands that read the schema of a role. */
 export const placeOptions: Readonly<Record<'from' | 'role' | 'key', CommandOption>> = {

@@ -1,6 +1,6 @@
 import { buildASTSchema, type DocumentNode, type GraphQLSchema } from 'graphql'
 import { clientFiles } from './client.ts'
-import type { Readings } from './scalar-types.ts'
+import type { Readings } from './source.ts'
 
 /** The used part of graphql-codegen's input to a preset. */
 export interface PresetGiven {

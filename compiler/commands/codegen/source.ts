@@ -1,6 +1,7 @@
-import type { GraphQLSchema } from 'graphql'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { type GraphQLSchema, buildClientSchema, getIntrospectionQuery, type IntrospectionQuery } from 'graphql'
 import { currentFile } from '../../../runtime/contract/artifact.ts'
 import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
@@ -12,6 +13,10 @@ import { seenTriggers } from '../../following/serving/live-triggers.ts'
 import { printDiagnostics } from '../../catalog/diagnostics/print.ts'
 import { CommandFailure } from '../command.ts'
 import { demandRole } from '../demand-role.ts'
+import { addedKey } from '../../../runtime/identity/project-keys.ts'
+import { isJsonObject, tryParseJson } from '../../../runtime/lib/json.ts'
+import { messageOf } from '../../../runtime/lib/text.ts'
+import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 
 /** The source of a role's schema. */
 export interface SchemaSource {
@@ -30,7 +35,7 @@ export const folderSource = (folder: string, role: string): SchemaSource => ({
   load: async () => schemaOf((await loadRevision(folder)).manifest, role),
 })
 
-export interface DatabaseSourceOptions {
+interface DatabaseSourceOptions {
   readonly url: string
   readonly schemas: readonly string[]
 }
@@ -54,3 +59,145 @@ export const databaseSource = ({ url, schemas }: DatabaseSourceOptions, role: st
 })
 
 const schemaOf = (manifest: Manifest, role: string): GraphQLSchema => buildView(manifest, role).complete()
+
+/** The credentials for a service. */
+interface ServiceCredentials {
+  /** The project key. */
+  readonly key: string
+  /** The token of the role whose schema is requested. */
+  readonly token: string
+}
+
+const answerWithinMs = 60_000
+
+/** With the project's secret any role can be used, by new keys: those of the project may be revoked. */
+export const credentialsOfSecret = (secret: string, role: string): ServiceCredentials => {
+  const sign = (of: string): string => addedKey(of, randomUUID(), secret)
+  return { key: sign('anon'), token: sign(role) }
+}
+
+/** A project key has its own role. Throws CommandFailure if that is another one. */
+export function credentialsOfKey(key: string, role: string): ServiceCredentials {
+  const own = roleOf(key)
+  if (own === role) return { key, token: key }
+  throw new CommandFailure(
+    own === null
+      ? '--key is not a project key'
+      : `--key is the key of ${own}; for ${role} the JWT_SECRET of the project is needed`,
+  )
+}
+
+function roleOf(key: string): string | null {
+  const claims = tryParseJson(Buffer.from(key.split('.')[1] ?? '', 'base64url').toString('utf8'))
+  return isJsonObject(claims) && typeof claims['role'] === 'string' ? claims['role'] : null
+}
+
+/** A running service, by introspection: it shows the schemas that opted in to it. */
+export function serviceSource(address: string, credentials: ServiceCredentials): SchemaSource {
+  const base = address.replace(/\/+$/, '')
+  const ask = (query: string): Promise<unknown> => graphql(base, credentials, query)
+  return {
+    name: base,
+    version: async () => {
+      // The service checks its schema on each request.
+      await ask('{ __typename }')
+      const { revision } = (await jsonAnswer(await fetchOrFail(`${base}/health`, {}))) as { revision?: unknown }
+      return String(revision)
+    },
+    load: async () => {
+      const query = getIntrospectionQuery({ inputValueDeprecation: false })
+      return buildClientSchema((await ask(query)) as IntrospectionQuery)
+    },
+  }
+}
+
+async function graphql(base: string, { key, token }: ServiceCredentials, query: string): Promise<unknown> {
+  const response = await fetchOrFail(`${base}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: key, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  })
+  const { data, errors, message } = (await jsonAnswer(response)) as GraphqlAnswer
+  if (data != null && errors === undefined) return data
+  const said = errors?.[0]?.message ?? message ?? `status ${response.status}`
+  const hint = /introspection/i.test(said)
+    ? '; switch introspection on for the schema, or generate from the database or from artifacts'
+    : ''
+  throw new CommandFailure(`${base} answers: ${said}${hint}`)
+}
+
+interface GraphqlAnswer {
+  readonly data?: unknown
+  readonly errors?: readonly { readonly message?: string }[]
+  readonly message?: string
+}
+
+async function fetchOrFail(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, { ...init, signal: AbortSignal.timeout(answerWithinMs) })
+  } catch (error) {
+    const cause = (error as Error).cause
+    throw new CommandFailure(`${url} does not answer: ${messageOf(cause ?? error)}`)
+  }
+}
+
+async function jsonAnswer(response: Response): Promise<object> {
+  const answer: unknown = await response.json().catch(() => null)
+  if (typeof answer === 'object' && answer !== null) return answer
+  throw new CommandFailure(`${response.url} answers something else than a Catalograph service does`)
+}
+
+/** The TypeScript types of a scalar: TABLE. */
+interface ScalarFacts {
+  /** Type of an answered value. */
+  readonly output: string
+  /** Type of a value that is sent. */
+  readonly input: string
+  /** The alternative to text for its values, which is a type of TypeScript as well. */
+  readonly readAs?: ReadAs
+}
+
+type ReadAs = 'bigint' | 'Date'
+
+const text: ScalarFacts = { output: 'string', input: 'string' }
+
+export const scalarFacts: Readonly<Record<ScalarName, ScalarFacts>> = {
+  ID: text,
+  Int: { output: 'number', input: 'number' },
+  Float: { output: 'number', input: 'number' },
+  String: text,
+  Boolean: { output: 'boolean', input: 'boolean' },
+  Date: text,
+  Time: text,
+  Datetime: { output: 'string', input: 'string | Date', readAs: 'Date' },
+  BigInt: { output: 'string', input: 'string | bigint', readAs: 'bigint' },
+  UUID: text,
+  JSON: text,
+  Cursor: text,
+  BigFloat: text,
+  GeoJSON: { output: 'sdk.Geometry', input: 'sdk.Geometry' },
+  Opaque: { output: 'unknown', input: 'string | number | boolean' },
+}
+
+/**
+ * Figures of an aggregate with one of these scalars are JSON numbers (spec/graphql.md 6), except for a column with text
+ * values, such as money.
+ */
+export const numericScalars: ReadonlySet<string> = new Set<ScalarName>(['Int', 'BigInt', 'Float', 'BigFloat'])
+
+/** Scalars that are read in another form than they are sent. */
+export type Readings = Readonly<Partial<Record<ScalarName, ReadAs>>>
+
+/** The possible values, as `BigInt=bigint`. */
+export const possibleReadings: readonly string[] = Object.entries(scalarFacts).flatMap(([name, { readAs }]) =>
+  readAs === undefined ? [] : [`${name}=${readAs}`],
+)
+
+/** `BigInt=bigint,Datetime=Date` -> readings; an invalid part as the problem. */
+export function parseReadings(text: string): { readonly readings: Readings } | { readonly unknown: string } {
+  const given = text.split(',').map((part) => part.trim())
+  const unknown = given.find((part) => !possibleReadings.includes(part))
+  return unknown === undefined
+    ? { readings: Object.fromEntries(given.map((part) => part.split('='))) as Readings }
+    : { unknown }
+}

@@ -18,7 +18,7 @@ import { isRequiredInput } from '../../../runtime/contract/required-input.ts'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { typesOf, type Layout, type Module } from './layout.ts'
 import { argumentsOf } from './page.ts'
-import { numericScalars, scalarFacts } from './scalar-types.ts'
+import { numericScalars, scalarFacts } from './source.ts'
 
 /** A member of an interface, without its kind. */
 export interface ClientMember extends Pick<PropertySignatureStructure, 'docs' | 'hasQuestionToken'> {

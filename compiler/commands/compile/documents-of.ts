@@ -13,12 +13,11 @@ import {
 } from '../compiled/compile-documents.ts'
 import { legibleDocuments } from '../compiled/legible.ts'
 import { listingSql, listsOf, NoList, readListed } from '../compiled/lists.ts'
-import { refusedLines } from '../compiled/refused-lines.ts'
+import { refusedLines } from '../compiled/refused-forms.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
-import { CommandFailure, misuse, type GivenOptions, type Terminal } from '../command.ts'
+import { CommandFailure, misuse, type GivenOptions, type Terminal, namesOption, textOption } from '../command.ts'
 import { demandRole } from '../demand-role.ts'
 import { givenDocuments } from '../given-documents.ts'
-import { namesOption, textOption } from '../given-options.ts'
 import { readNamedExamples, withExamples, type NamedExamples } from './examples.ts'
 
 /** The options of `compile` for documents. */

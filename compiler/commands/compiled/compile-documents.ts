@@ -1,24 +1,86 @@
-import { definitionOf, type Definitions } from '../../../runtime/db/check/definitions.ts'
-import type { Engine } from '../../../runtime/engine/engine.ts'
+import { orNull } from '../../../runtime/engine/artifact-failure.ts'
 import {
+  type DocumentNeeds,
+  type TypesFile,
   documentFile,
   documentsFormat,
   documentsIndex,
   startsOf,
-  type DocumentNeeds,
   type DocumentsIndex,
   type ServedFacts,
-  type TypesFile,
 } from '../../../runtime/graphql/compiled/format.ts'
-import { withSeal } from '../../../runtime/graphql/compiled/found.ts'
+import { type FoundDocuments, withSeal } from '../../../runtime/graphql/compiled/found.ts'
+import { findDocuments, readDocumentFile } from '../../../runtime/graphql/compiled/read-document.ts'
+import { inputTypes, type InputType, inputTable } from '../../../runtime/graphql/variables/input-types.ts'
+import { sha256Hex } from '../../../runtime/lib/text.ts'
+import { definitionOf, type Definitions } from '../../../runtime/db/check/definitions.ts'
+import type { Engine } from '../../../runtime/engine/engine.ts'
 import { inputTypeNamed } from '../../../runtime/graphql/prepared/variables.ts'
 import type { ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
-import { inputTable, type InputType } from '../../../runtime/graphql/variables/input-types.ts'
-import { sha256Hex } from '../../../runtime/lib/text.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
-import { nothingEarlier, type FindEarlier } from './earlier.ts'
 import { createDocumentMaker, type DocumentSource, type MadeDocument, type MakeDocument } from './make-document.ts'
-import { addressed, printedResult } from './print-result.ts'
+import { addressed, printedResult } from './legible.ts'
+
+/** A document that was compiled before, equal to a new compile. */
+interface EarlierDocument {
+  readonly address: string
+  /** Its file. */
+  readonly content: string
+  readonly needs: DocumentNeeds
+  readonly subscribes: boolean
+  /** Of its variables: their texts, and their types for the role. */
+  readonly variables: readonly string[]
+  readonly types: readonly InputType[]
+}
+
+/** Undefined: it must be compiled. `mark` changes with the examples. */
+type FindEarlier = (
+  role: string,
+  document: { readonly text: string; readonly mark?: string },
+) => EarlierDocument | undefined
+
+export const nothingEarlier: FindEarlier = () => undefined
+
+/** The content of a folder, as far as this version compiled it from this revision of the schema. */
+export function earlierIn(out: string, revision: string, version: string): FindEarlier {
+  const found = orNull(() => findDocuments(out))
+  if (found === null) return nothingEarlier
+  const { folder, index } = found
+  if (index.revision !== revision || index.compiler !== version) return nothingEarlier
+  const files = new Map<string, string | null>()
+  const typesOf = typesIn(found)
+  const read = (address: string): string | null => {
+    const before = files.get(address)
+    if (before !== undefined) return before
+    const content = orNull(() => readDocumentFile(folder, address))
+    files.set(address, content)
+    return content
+  }
+  return (role, { text, mark }) => {
+    const hash = sha256Hex(text)
+    const address = index.roles[role]?.[hash]
+    if (address === undefined || mark === undefined || mark !== index.examples[hash]) return undefined
+    const [needs, variables, typeOf] = [index.needs[address], index.variables[address], typesOf(role)]
+    if (needs === undefined || variables === undefined || typeOf === null) return undefined
+    const content = read(address)
+    if (content === null) return undefined
+    const subscribes = Object.hasOwn(index.watched, address)
+    return { address, content, needs, subscribes, variables, types: variables.map(typeOf) }
+  }
+}
+
+/** By role its types by their names; null: it has no readable ones. */
+function typesIn({ folder, addresses }: FoundDocuments): (role: string) => ((name: string) => InputType) | null {
+  const known = new Map<string, ((name: string) => InputType) | null>()
+  return (role) => {
+    const before = known.get(role)
+    if (before !== undefined) return before
+    const text = orNull(() => readDocumentFile(folder, addresses.types[role] ?? ''))
+    const made = text === null ? null : inputTypes((JSON.parse(text) as TypesFile).types)
+    known.set(role, made)
+    return made
+  }
+}
 
 /**
  * Documents -> their statements for each role (docs/artifacts.md), as files beside the revision. The same documents on

@@ -6,7 +6,7 @@ import { groupBy } from '../../../runtime/lib/steps.ts'
 import { qualified } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
-import { listedName, readList } from '../../advise/diff/listed.ts'
+import { listedName, readList } from '../../advise/diff/setting-changes.ts'
 
 /** Allow-lists (spec/graphql.md 17, `allowlist`) as a source and target of documents. */
 

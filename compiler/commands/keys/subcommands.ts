@@ -7,7 +7,7 @@ import { addedKey, goodKey, keyRoles, keysOf, type ListedKey } from '../../../ru
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { previousSecretOf } from '../../../runtime/settings/rotation.ts'
 import { CommandFailure, misuse, type Terminal } from '../command.ts'
-import { embeddedSecret } from '../local-secret.ts'
+import { embeddedSecret } from '../start.ts'
 import { ownerUrl } from '../owner-url.ts'
 
 /** The input of a subcommand of `keys`. */

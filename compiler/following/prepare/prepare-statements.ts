@@ -11,8 +11,8 @@ import {
   grantingAuthUsage,
   grantingRole,
 } from './obstacles.ts'
-import { ownersNeed } from './owners.ts'
 import {
+  ownersNeed,
   functionOid,
   need,
   ownFunction,

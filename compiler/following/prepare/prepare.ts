@@ -1,9 +1,8 @@
 import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
 import { loginExists, lackOfLogin, loginRemedy } from './login.ts'
-import type { Need } from './need.ts'
+import { type Need, ownersNeed } from './need.ts'
 import { obstacleOf } from './obstacles.ts'
-import { ownersNeed } from './owners.ts'
 import { needs } from './prepare-statements.ts'
 
 export interface PrepareOptions {

@@ -2,18 +2,23 @@ import type { RunStatement } from '../../db/pool/statements.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { refuse } from '../protocol/errors.ts'
 import { emailAppMetadata } from '../rules/user-json.ts'
-import type { AddressProof } from '../rules/linking.ts'
-import { noteAddressProof } from '../store/account-marks.ts'
+import type { AddressProof } from '../rules/providers.ts'
+import {
+  noteAddressProof,
+  confirmUser,
+  clearUserTokens,
+  dropPassword,
+  findUserByEmail,
+  replaceUserMetadata,
+} from '../store/users.ts'
 import { audit } from '../store/audit-log.ts'
-import { confirmUser } from '../store/confirm-address.ts'
 import { releaseAddress, setConfirmedAddress } from '../store/email-changes.ts'
 import { mergeAppMetadata } from '../store/admin-users.ts'
 import { deleteProviderIdentities, ensureEmailIdentity, setEmailIdentity } from '../store/identities.ts'
 import { deleteFlowsOf, deleteIssuedFlowsOf } from '../store/flow-states.ts'
 import { clearOneTimeTokens } from '../store/one-time-tokens.ts'
 import { deleteSessionsOf } from '../store/sessions.ts'
-import { clearUserTokens, dropPassword, findUserByEmail, replaceUserMetadata } from '../store/users.ts'
-import { statusOfTrigger } from '../protocol/trigger-status.ts'
+import { statusOfTrigger } from '../protocol/input.ts'
 import type { UserRef, UserRow } from '../protocol/records.ts'
 
 /** Actions on accounts that several endpoints share; each runs in its caller's transaction. */

@@ -1,23 +1,41 @@
 import { randomUUID } from 'node:crypto'
+import { retries, retry } from '../../lib/retry.ts'
+import { DatabaseFailure } from '../../db/failures/failures.ts'
 import type { RunStatement } from '../../db/pool/statements.ts'
-import { confirmAddress, endPending } from './accounts.ts'
+import { savingUser, confirmAddress, endPending } from './accounts.ts'
 import type { Call } from '../call/call.ts'
+import { steadyTokens, type IssuedToken, type OneTimeTokens } from '../secrets/one-time-tokens.ts'
+import { type AuthTools, lockCaller, owesFactor, type AccountHolder } from './tools.ts'
+import type { UserRow, UserRef } from '../protocol/records.ts'
 import { refuse, type AuthFailure } from '../protocol/errors.ts'
+import { setUserEmail, mergeAppMetadata } from '../store/admin-users.ts'
+import { releaseAddress } from '../store/email-changes.ts'
+import {
+  endGuestState,
+  findAccountsByAddress,
+  findIdentityOwner,
+  findUserWithSession,
+  purgeAccount,
+  findUserById,
+  insertUser,
+  mergeUserMetadata,
+  replaceUserMetadata,
+} from '../store/users.ts'
 import type { SendMail } from '../mails/mailer.ts'
 import { mailVariables } from '../mails/variables.ts'
-import type { IssuedToken, OneTimeTokens } from '../secrets/one-time-tokens.ts'
 import type { ProviderName } from '../providers/provider-table.ts'
-import type { OpenIdProfile } from '../rules/openid-profile.ts'
-import { decideLink, type AccountFacts, type LinkDecision } from '../rules/linking.ts'
-import { addProvider, onlyProviders } from '../rules/providers.ts'
-import { mergeAppMetadata } from '../store/admin-users.ts'
+import {
+  type OpenIdProfile,
+  decideLink,
+  type AccountFacts,
+  type LinkDecision,
+  addProvider,
+  onlyProviders,
+} from '../rules/providers.ts'
 import { audit } from '../store/audit-log.ts'
 import { deleteOtherIdentities, putProviderIdentity } from '../store/identities.ts'
-import { findAccountsByAddress, findIdentityOwner, purgeAccount } from '../store/linking.ts'
 import { putOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteSessionsOf } from '../store/sessions.ts'
-import { findUserById, insertUser, mergeUserMetadata, replaceUserMetadata } from '../store/users.ts'
-import type { UserRef, UserRow } from '../protocol/records.ts'
 
 /** The result of account linking; a refusal is a value if its side effects must be kept. */
 export type Linked =
@@ -92,7 +110,7 @@ async function joinIdentity(linking: Linking, userId: string): Promise<void> {
 }
 
 /** Adds the provider's identity to an account; nothing else changes. */
-export async function link(linking: Linking, account: { readonly id: string }): Promise<Linked> {
+async function link(linking: Linking, account: { readonly id: string }): Promise<Linked> {
   const { run, call, provider } = linking
   await joinIdentity(linking, account.id)
   const user = await presentUser(run, account.id)
@@ -173,3 +191,78 @@ const userOf = async (run: RunStatement, id: string): Promise<Linked> => ({
   kind: 'user',
   user: await presentUser(run, id),
 })
+
+interface Work<T> {
+  readonly link: (linking: Linking) => Promise<Linked>
+  /** Stores rows together with the link. */
+  readonly then: (run: RunStatement, user: UserRow) => Promise<T>
+}
+
+/**
+ * Links an account, and stores the rows of `then` with it, in one transaction that may send a mail. Two concurrent
+ * first sign-ins of one person create one account: the second finds it.
+ */
+export function linkAndKeep<T>(
+  call: Call,
+  tools: AuthTools,
+  given: Pick<Linking, 'provider' | 'profile' | 'destination'>,
+  work: Work<T>,
+): Promise<T> {
+  const once = async (): Promise<T> => {
+    const oneTime = steadyTokens(tools.oneTime)
+    const ended = await tools.mailer.withMail(call.settings, async (run, send) => {
+      const linked = await work.link({ ...given, run, send, call, oneTime })
+      return linked.kind === 'refused' ? linked : { kind: 'kept' as const, value: await work.then(run, linked.user) }
+    })
+    if (ended.kind === 'refused') throw ended.failure
+    return ended.value
+  }
+  return savingUser(() => retry(retries.accountLink, once, isTaken))
+}
+
+const isTaken = (error: unknown): boolean => error instanceof DatabaseFailure && error.sqlstate === '23505'
+
+/** Identities are sign-in methods: changing them requires the second factor, if there is one (spec/auth.md 5.6). */
+export function checkMayLink(caller: AccountHolder): void {
+  if (!owesFactor(caller)) return
+  throw refuse('insufficient_aal', {
+    status: 403,
+    message: 'AAL2 session is required to link or unlink identities when MFA is enabled.',
+  })
+}
+
+/**
+ * A signed-in user adds the provider's identity to their account (spec/auth.md 5.6). Throws the refusals of that
+ * section.
+ */
+export async function linkToUser(linking: Linking, caller: AccountHolder): Promise<Linked> {
+  const { run, call, provider, profile } = linking
+  if (!call.settings.manual_linking) throw refuse('manual_linking_disabled')
+  const present = await lockCaller(run, caller)
+  checkMayLink(present)
+  const { user } = present
+  const userId = user.id
+  const owner = await findIdentityOwner(run, provider, profile.subject)
+  if (owner !== null) {
+    const whose = owner.id === userId ? '' : ' to another user'
+    throw refuse('identity_already_exists', `Identity is already linked${whose}`)
+  }
+  const proved = profile.verified && !user.email ? profile.email : null
+  if (proved !== null) await releaseAddress(run, proved, userId)
+  const holders = profile.email === null ? [] : await findAccountsByAddress(run, profile.email)
+  if (holders.some(({ id }) => id !== userId)) throw refuse('email_conflict_identity_not_deletable')
+  if (proved !== null) {
+    await setUserEmail(run, userId, proved)
+    await confirmAddress(run, { id: userId, email: proved }, 'provider')
+  }
+  await endGuestState(run, userId)
+  return link(linking, user)
+}
+
+/** The same when the provider sends the browser back: the requesting session must still exist. */
+export async function linkReturned(linking: Linking, userId: string, sessionId: string | null): Promise<Linked> {
+  const found = await findUserWithSession(linking.run, userId, sessionId)
+  if (found === null) throw refuse('user_not_found')
+  if (found.session === null) throw refuse('session_not_found')
+  return linkToUser(linking, { user: found, session: found.session })
+}

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../db/pool/statements.ts'
-import type { Actor } from '../call/call.ts'
-import type { Registration } from '../call/email-input.ts'
+import type { Actor, Registration } from '../call/call.ts'
 import { startMailFlow } from '../mails/mail-flow.ts'
 import type { MailWork } from '../mails/mailer.ts'
 import { mailVariables } from '../mails/variables.ts'

@@ -1,13 +1,21 @@
-import type { StatementsDatabase } from '../../db/pool/statements.ts'
+import type { StatementsDatabase, RunStatement } from '../../db/pool/statements.ts'
 import type { Client } from '../call/call.ts'
 import type { ProviderSet } from '../providers/openid.ts'
-import type { ProveFlow } from '../rules/flow-proof.ts'
+import type { ProveFlow } from '../rules/credentials.ts'
 import type { Passwords } from '../secrets/passwords.ts'
 import type { MailRequests } from '../mails/mail-requests.ts'
 import type { Mailer } from '../mails/mailer.ts'
 import type { OneTimeTokens } from '../secrets/one-time-tokens.ts'
 import type { Throttle } from '../limits/throttle.ts'
 import type { AccessTokens } from '../secrets/access-tokens.ts'
+import { refuse } from '../protocol/errors.ts'
+import type { SessionRow, UserRow } from '../protocol/records.ts'
+import { findUserWithSession, lockUser } from '../store/users.ts'
+import type { Caller } from '../../contract/execution.ts'
+import { createLru } from '../../lib/caches.ts'
+import { claimsOf, isUuid } from '../protocol/input.ts'
+import { noteUse } from '../store/refresh-tokens.ts'
+import type { WhereReady } from '../schema/migrate.ts'
 
 /** The dependencies of endpoints. */
 export interface AuthTools {
@@ -26,4 +34,53 @@ export interface AuthTools {
   readonly proveFlow: ProveFlow
   /** The clock, in milliseconds since 1970. */
   readonly now: () => number
+}
+
+/** A signed-in user who acts on the account. */
+export interface AccountHolder {
+  readonly user: UserRow
+  /** Null: the token names no session. */
+  readonly session: SessionRow | null
+}
+
+/**
+ * The caller under the lock of the user's row, because earlier checks took time. The session has the lower of the two
+ * levels, that of the token and its own. Throws as spec/auth.md 2.2 says.
+ */
+export async function lockCaller(run: RunStatement, { user, session }: AccountHolder): Promise<AccountHolder> {
+  const [, present] = await Promise.all([
+    lockUser(run, user.id),
+    findUserWithSession(run, user.id, session?.id ?? null),
+  ])
+  if (present === null) throw refuse('user_not_found')
+  if (session !== null && present.session === null) throw refuse('session_not_found')
+  if (present.banned) throw refuse('user_banned')
+  return { user: present, session: isLow(session) ? session : present.session }
+}
+
+/** Whether a session is below aal2; a token without one is. */
+export const isLow = (session: SessionRow | null): boolean => (session?.aal ?? 'aal1') === 'aal1'
+
+/** Whether the caller must show the second factor before changing sign-in methods. */
+export const owesFactor = ({ user, session }: AccountHolder): boolean =>
+  user.factors.some(({ status }) => status === 'verified') && isLow(session)
+
+/** Refresh tokens whose use one process remembers; forgetting costs a statement each. */
+const mostNoted = 50_000
+
+/**
+ * Records that an access token is in use: its client received the refresh token with it, so that the previous one is
+ * not a retry (spec/auth.md 7). One statement for each refresh token, which no request awaits; a record lost with the
+ * database is made with the next access token.
+ */
+export function createTokenUse(run: RunStatement, whereReady: WhereReady): (caller: Caller) => void {
+  const noted = createLru<string, true>(mostNoted)
+  return (caller) => {
+    const { session_id: session, refresh_mark: mark } = claimsOf(caller)
+    if (typeof session !== 'string' || !isUuid(session) || typeof mark !== 'string') return
+    const key = `${session} ${mark}`
+    if (noted.get(key) !== undefined) return
+    noted.set(key, true)
+    void whereReady('refresh_marks', () => noteUse(run, session, mark)).catch(() => noted.delete(key))
+  }
 }

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { once } from '../../lib/caches.ts'
-import { isLow, lockCaller, owesFactor, type AccountHolder } from '../accounts/caller.ts'
+import { isLow, lockCaller, owesFactor, type AccountHolder, type AuthTools } from '../accounts/tools.ts'
 import { json, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
-import { pathId } from '../protocol/input.ts'
-import { isWeb } from '../protocol/address.ts'
+import { pathId, isWeb } from '../protocol/input.ts'
 import { audit } from '../store/audit-log.ts'
-import { atAnotherInstant, insertChallenge } from '../store/challenges.ts'
 import {
+  atAnotherInstant,
+  insertChallenge,
   deleteAbandonedFactors,
   findFactor,
   insertFactor,
@@ -16,7 +16,6 @@ import {
   removeFactor,
   type FactorWithSecret,
 } from '../store/factors.ts'
-import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import type { FactorRow } from '../protocol/records.ts'
 

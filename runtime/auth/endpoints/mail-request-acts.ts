@@ -1,5 +1,4 @@
-import type { Actor } from '../call/call.ts'
-import type { Registration } from '../call/email-input.ts'
+import type { Actor, Registration } from '../call/call.ts'
 import { signInByMailTo } from './otp.ts'
 import { recoverByMail } from './recover.ts'
 import { resendChange, resendConfirmation } from './resend.ts'

@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { confirmAddress, isTakenAddress, savingUser } from '../accounts/accounts.ts'
-import { json, type Actor, type Call, type Outcome } from '../call/call.ts'
-import { destinationOf } from '../call/destination.ts'
-import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
+import {
+  json,
+  type Actor,
+  type Call,
+  type Outcome,
+  destinationOf,
+  checkedChallenge,
+  checkedEmail,
+  type Registration,
+  checkSignUpMetadata,
+} from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { mailToken } from '../mails/mail-token.ts'
-import { checkSignUpMetadata } from '../call/metadata-input.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import { createUnconfirmed, insertAccount, remindUnconfirmed } from '../accounts/registration.ts'
-import { setPasswordAmbiguous } from '../store/account-marks.ts'
+import { setPasswordAmbiguous, findUserByEmail } from '../store/users.ts'
 import { audit } from '../store/audit-log.ts'
-import { findUserByEmail } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import type { UserRow } from '../protocol/records.ts'

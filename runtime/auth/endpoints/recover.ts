@@ -1,10 +1,17 @@
-import { json, type Actor, type Call, type Outcome } from '../call/call.ts'
-import { destinationOf } from '../call/destination.ts'
-import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
+import {
+  json,
+  type Actor,
+  type Call,
+  type Outcome,
+  destinationOf,
+  checkedChallenge,
+  checkedEmail,
+  type Registration,
+} from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { mailToken, type TokenMail } from '../mails/mail-token.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
-import type { Challenge } from '../rules/pkce.ts'
+import type { Challenge } from '../rules/credentials.ts'
 import { audit } from '../store/audit-log.ts'
 import { findUserByEmail, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'

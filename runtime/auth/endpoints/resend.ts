@@ -1,11 +1,18 @@
-import { json, type Actor, type Call, type Outcome } from '../call/call.ts'
-import { destinationOf } from '../call/destination.ts'
-import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
+import {
+  json,
+  type Actor,
+  type Call,
+  type Outcome,
+  destinationOf,
+  checkedChallenge,
+  checkedEmail,
+  type Registration,
+} from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
-import { mailEmailChange } from '../mails/email-change.ts'
+import { mailEmailChange } from '../mails/mail-token.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import { remindUnconfirmed } from '../accounts/registration.ts'
-import { mailboxesOf } from '../rules/email-change.ts'
+import { mailboxesOf } from '../rules/email.ts'
 import { confirmedSlot, pendingChangeSlots, findUserWithPendingAddress } from '../store/email-changes.ts'
 import { findUserByEmail, findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'

@@ -1,18 +1,23 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { confirmAddress, isTakenAddress, savingUser } from '../accounts/accounts.ts'
-import { json, type Call, type Outcome } from '../call/call.ts'
-import { destinationOf } from '../call/destination.ts'
-import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
+import {
+  json,
+  type Call,
+  type Outcome,
+  destinationOf,
+  checkedChallenge,
+  checkedEmail,
+  type Registration,
+  checkSignUpMetadata,
+  checkNewPassword,
+} from '../call/call.ts'
 import { takeGuess, sessionJson, startSession, type StartedSession, sessionOutcome } from '../accounts/sign-in.ts'
 import { AuthFailure, refuse } from '../protocol/errors.ts'
-import { checkSignUpMetadata } from '../call/metadata-input.ts'
-import { checkNewPassword } from '../call/password-input.ts'
 import { createUnconfirmed, insertAccount, pretendUnconfirmed, remindUnconfirmed } from '../accounts/registration.ts'
 import { fakeUserJson, unconfirmedUserJson } from '../rules/user-json.ts'
-import { setPasswordAmbiguous } from '../store/account-marks.ts'
+import { setPasswordAmbiguous, findUserByEmail, findLockedUser } from '../store/users.ts'
 import { audit } from '../store/audit-log.ts'
-import { findUserByEmail, findLockedUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import type { UserRef, UserRow } from '../protocol/records.ts'

@@ -5,13 +5,18 @@ import { OauthFailure, refuse } from '../protocol/errors.ts'
 import { clientOf, isOffered } from '../providers/client.ts'
 import { isOutage, type VerifiedClaims } from '../providers/id-token.ts'
 import { isProviderName, type ProviderName } from '../providers/provider-table.ts'
-import { checkMayLink, linkToUser } from '../accounts/link-manually.ts'
-import { linkAccount, type Linked, type Linking } from '../accounts/provider-sign-in.ts'
-import { linkAndKeep } from '../accounts/link-and-keep.ts'
-import { openIdProfile } from '../rules/openid-profile.ts'
-import { equalTexts } from '../rules/pkce.ts'
+import {
+  checkMayLink,
+  linkToUser,
+  linkAccount,
+  type Linked,
+  type Linking,
+  linkAndKeep,
+} from '../accounts/provider-sign-in.ts'
+import { openIdProfile } from '../rules/providers.ts'
+import { equalTexts } from '../rules/credentials.ts'
 import { startSession, sessionOutcome } from '../accounts/sign-in.ts'
-import { useIdToken } from '../store/used-id-tokens.ts'
+import { useIdToken } from '../store/identities.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 

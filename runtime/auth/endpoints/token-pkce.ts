@@ -1,7 +1,7 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Call, Outcome } from '../call/call.ts'
 import { refuse, refused } from '../protocol/errors.ts'
-import { meetsChallenge } from '../rules/pkce.ts'
+import { meetsChallenge } from '../rules/credentials.ts'
 import { sessionOutcome, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import {
   countFlowTry,

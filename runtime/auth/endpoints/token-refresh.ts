@@ -7,7 +7,7 @@ import { judgeRefresh, judgeSession, type RefreshVerdict, type SessionFault } fr
 import { newRefreshToken, sessionOutcome, type StartedSession } from '../accounts/sign-in.ts'
 import { audit } from '../store/audit-log.ts'
 import * as tokens from '../store/refresh-tokens.ts'
-import { noteHandedAgain } from '../store/refresh-marks.ts'
+import { noteHandedAgain } from '../store/refresh-tokens.ts'
 import { deleteSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'

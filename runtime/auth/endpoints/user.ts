@@ -1,14 +1,19 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { checkAddressIsWon, endPending } from '../accounts/accounts.ts'
 import { addressHashOf, takeOwnGuess } from '../accounts/sign-in.ts'
-import { lockCaller, owesFactor, type AccountHolder } from '../accounts/caller.ts'
-import { json, type Outcome, type UserCall } from '../call/call.ts'
-import { destinationOf } from '../call/destination.ts'
-import { checkedChallenge, checkedEmail } from '../call/email-input.ts'
+import { lockCaller, owesFactor, type AccountHolder, type AuthTools } from '../accounts/tools.ts'
+import {
+  json,
+  type Outcome,
+  type UserCall,
+  destinationOf,
+  checkedChallenge,
+  checkedEmail,
+  checkMetadataChange,
+  checkNewPassword,
+} from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
-import { checkMetadataChange } from '../call/metadata-input.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
-import { checkNewPassword } from '../call/password-input.ts'
 import { userJson } from '../rules/user-json.ts'
 import { audit } from '../store/audit-log.ts'
 import { resetGuesses } from '../store/password-guesses.ts'
@@ -16,7 +21,6 @@ import { ensureEmailIdentity } from '../store/identities.ts'
 import { spendOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteOtherSessions, isRecoverySession } from '../store/sessions.ts'
 import { findUserById, mergeUserMetadata, setPasswordHash } from '../store/users.ts'
-import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import { changeEmail } from './change-email.ts'
 import type { JsonObject } from '../../lib/json.ts'

@@ -7,16 +7,15 @@ import {
   type StartedSession,
   sessionOutcome,
 } from '../accounts/sign-in.ts'
-import { isLow, lockCaller, owesFactor } from '../accounts/caller.ts'
+import { isLow, lockCaller, owesFactor, type AuthTools } from '../accounts/tools.ts'
 import { type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { isUuid } from '../protocol/input.ts'
-import * as challenges from '../store/challenges.ts'
+import * as challenges from '../store/factors.ts'
 import * as guesses from '../store/factor-guesses.ts'
 import { deleteOtherEnrolments, markFactorVerified as markVerified, type FactorWithSecret } from '../store/factors.ts'
-import { lockSessionOf, raiseSession } from '../store/step-up.ts'
+import { lockSessionOf, raiseSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
-import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import { lowForEnrolment, noteFactor, ownFactor, totp } from './factors.ts'
 

@@ -1,6 +1,6 @@
 import { DatabaseFailure, type DatabaseFailureKind } from '../../db/failures/failures.ts'
-import { HttpFailure, failureTable, type HttpFailureCode } from '../../http/failures.ts'
-import { KeyFailure } from '../protocol/api-key.ts'
+import { HttpFailure, failureTable, type HttpFailureCode } from '../../http/boundary.ts'
+import { KeyFailure, statusOfTrigger } from '../protocol/input.ts'
 import {
   AuthFailure,
   errorBody,
@@ -9,7 +9,6 @@ import {
   type ApiVersion,
   type AuthErrorCode,
 } from '../protocol/errors.ts'
-import { statusOfTrigger } from '../protocol/trigger-status.ts'
 
 /** The answer of a failure. */
 export interface ErrorAnswer {

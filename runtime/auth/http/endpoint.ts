@@ -1,13 +1,13 @@
 import type { VerifyToken } from '../../identity/jwt.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { checkApiKey } from '../protocol/api-key.ts'
+import { checkApiKey } from '../protocol/input.ts'
 import { adminOfBearer, userOfBearer } from './bearer.ts'
 import { createBudget, type Budget } from '../limits/budget.ts'
 import type { RequestedRedirect, Call, Client, Outcome, SessionCall, UserCall } from '../call/call.ts'
 import { AuthFailure, OauthFailure, refuse } from '../protocol/errors.ts'
 import { readDeclared, readQuery } from '../protocol/io.ts'
 import type { Route } from './route.ts'
-import type { ReadAuthState } from '../settings/load.ts'
+import type { ReadAuthState } from '../settings/store.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
 /** The content of a request: limited in size, not verified. */

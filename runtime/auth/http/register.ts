@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { positionHeader, positionText, type Position } from '../../contract/execution.ts'
 import { clientAddress, limitSource } from '../../http/client-address.ts'
-import { HttpFailure } from '../../http/failures.ts'
+import { HttpFailure } from '../../http/boundary.ts'
 import type { VerifyToken } from '../../identity/jwt.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { Log } from '../../settings/log/events.ts'
@@ -11,7 +11,7 @@ import { answerCall, usualBudgetMs, type RawRequest, type Endpoints } from './en
 import { refuse, type ApiVersion } from '../protocol/errors.ts'
 import { routeAt, type Route } from './route.ts'
 import { routes } from './routes.ts'
-import type { ReadAuthState } from '../settings/load.ts'
+import type { ReadAuthState } from '../settings/store.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
 export interface AuthParts {

@@ -16,7 +16,7 @@ import {
 } from '../rules/rate-limits.ts'
 import type { AuthSettings } from '../settings/setting-keys.ts'
 import { countFailure, listClosed, takeTokens, takeWithin } from '../store/throttles.ts'
-import type { WhereReady } from '../schema/where-ready.ts'
+import type { WhereReady } from '../schema/migrate.ts'
 
 /**
  * Limits by source address, shared by all processes through Postgres (spec/auth.md 10). The cost: a blocked address is

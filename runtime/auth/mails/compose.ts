@@ -4,7 +4,7 @@ import { storedTemplate } from '../store/mail-templates.ts'
 import { mailKinds, type TemplateTexts } from './kinds.ts'
 import type { Mail } from './mailer.ts'
 import { parseHtml, parseSubject, render, renderSubject } from './template.ts'
-import { faultOf } from './template-fault.ts'
+import { faultOf } from './templates.ts'
 
 /** The mail as it is sent: from the owner's template, or from the default if there is no valid one. */
 export async function composeMail(run: RunStatement, { kind, recipient, variables }: Mail): Promise<NewMail> {

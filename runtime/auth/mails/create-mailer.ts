@@ -1,10 +1,19 @@
 import { statement, type RunStatement, type StatementsDatabase } from '../../db/pool/statements.ts'
 import type { AuthSettings } from '../settings/setting-keys.ts'
-import type { Begun } from '../store/cooldowns.ts'
+import type { Begun } from '../store/throttles.ts'
 import { insertMail, recordMailDelivery, tidyMails } from '../store/outbox.ts'
 import { composeMail } from './compose.ts'
-import { createHandOver, type HandOver, type Posted } from './hand-over.ts'
-import { addressKey, beginCooldowns, checkCeiling, endCooldowns, isHeld, type Recipient } from './limits.ts'
+import {
+  createHandOver,
+  type HandOver,
+  type Posted,
+  addressKey,
+  beginCooldowns,
+  checkCeiling,
+  endCooldowns,
+  isHeld,
+  type Recipient,
+} from './hand-over.ts'
 import type { Mail, Mailer, MailerView, MailWork, MailNote } from './mailer.ts'
 import type { MailServer } from './smtp.ts'
 

@@ -1,5 +1,5 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
-import type { Challenge } from '../rules/pkce.ts'
+import type { Challenge } from '../rules/credentials.ts'
 import { insertFlow } from '../store/flow-states.ts'
 import type { AmrMethod } from '../protocol/records.ts'
 

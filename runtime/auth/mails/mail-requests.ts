@@ -1,17 +1,15 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StatementsDatabase } from '../../db/pool/statements.ts'
-import type { Actor } from '../call/call.ts'
-import type { Registration } from '../call/email-input.ts'
+import type { Actor, Registration } from '../call/call.ts'
 import { AuthFailure } from '../protocol/errors.ts'
-import { endCooldowns } from './limits.ts'
+import { endCooldowns, isPutOff } from './hand-over.ts'
 import type { MailKind } from './kinds.ts'
 import type { Mailer } from './mailer.ts'
-import type { ReadAuthState } from '../settings/load.ts'
-import { isPutOff } from './hand-over.ts'
+import type { ReadAuthState } from '../settings/store.ts'
 import { deleteMailRequest, insertMailRequest, putOffMailRequest, takeMailRequests } from '../store/mail-requests.ts'
 import type { MailRequest, MailRequestKind, StoredRequest } from '../store/mail-requests.ts'
-import type { WhereReady } from '../schema/where-ready.ts'
+import type { WhereReady } from '../schema/migrate.ts'
 
 /**
  * Requests for mails that are answered before accounts are looked up: such an answer reveals nothing about an account

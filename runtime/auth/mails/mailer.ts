@@ -1,6 +1,6 @@
 import type { RunStatement, StatementsDatabase } from '../../db/pool/statements.ts'
 import type { AuthSettings } from '../settings/setting-keys.ts'
-import type { Begun } from '../store/cooldowns.ts'
+import type { Begun } from '../store/throttles.ts'
 import type { MailKind } from './kinds.ts'
 import type { JsonObject } from '../../lib/json.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
-import { equalTexts } from '../rules/pkce.ts'
+import { equalTexts } from '../rules/credentials.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import type { ProviderRow } from './provider.ts'
 

@@ -1,7 +1,6 @@
-import { isLoopback, isWeb } from '../protocol/address.ts'
+import { isLoopback, isWeb } from '../protocol/input.ts'
 import type { AuthSettings } from '../settings/setting-keys.ts'
-import { expand } from './glob.ts'
-import { judgeRedirect } from './redirect.ts'
+import { expand, judgeRedirect } from './redirect.ts'
 
 /** Settings that work, but that few owners intend as written (spec/auth.md 1). */
 

@@ -1,5 +1,8 @@
+import type { AuthSettings } from '../settings/setting-keys.ts'
+import type { UserRow } from '../protocol/records.ts'
+
 /** The fault of an address; null: none (spec/auth.md 4.2). */
-export type EmailFault = 'malformed' | 'too-long' | null
+type EmailFault = 'malformed' | 'too-long' | null
 
 /** RFC 5322 atoms, dots anywhere among them. */
 const local = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+$/
@@ -18,4 +21,15 @@ export function judgeEmail(address: string): EmailFault {
 /** The form in which addresses are stored and compared. Blanks stay: they make it malformed. */
 export function normalEmail(address: string): string {
   return address.toLowerCase()
+}
+
+/** A mailbox that confirms a change of address. */
+export type ChangeMailbox = 'email_change_new' | 'email_change_current'
+
+/** The mailboxes that must confirm a change; always the new one, which only this proves (spec/auth.md 5.4). */
+export function mailboxesOf(
+  { email }: Pick<UserRow, 'email'>,
+  { secure_email_change: secure }: Pick<AuthSettings, 'secure_email_change'>,
+): readonly ChangeMailbox[] {
+  return (email ?? '') !== '' && secure ? ['email_change_new', 'email_change_current'] : ['email_change_new']
 }

@@ -1,12 +1,143 @@
 import { isIP } from 'node:net'
 import type { AuthSettings } from '../settings/setting-keys.ts'
-import { holdsOddCharacters, isLoopback, isWeb, readAddress, type Address } from '../protocol/address.ts'
-import { matchesGlob } from './glob.ts'
+import { holdsOddCharacters, isLoopback, isWeb, readAddress, type Address } from '../protocol/input.ts'
+
+/**
+ * Globs of the allow list (spec/auth.md 8): `*` matches within a segment (segments end at `.` and `/`), `**` anything,
+ * `?` one character that ends no segment, `[abc]` and `[!a-z]` one of a class, `{a,b}` one of several. A backslash
+ * escapes a character. The time to match grows with text times pattern in all cases.
+ */
+
+type Token =
+  | { readonly kind: 'character'; readonly accepts: (character: string) => boolean }
+  | { readonly kind: 'any'; readonly accepts: (character: string) => boolean }
+
+const isSeparator = (character: string): boolean => character === '.' || character === '/'
+const inSegment = (character: string): boolean => !isSeparator(character)
+const anything = (): boolean => true
+const exactly =
+  (wanted: string) =>
+  (character: string): boolean =>
+    character === wanted
+
+/** More alternatives do not occur in a person's pattern. */
+const mostAlternatives = 256
+
+/** True if the pattern matches the whole text; a malformed pattern matches nothing. */
+export function matchesGlob(pattern: string, text: string): boolean {
+  return expand(pattern)?.some((one) => matchesTokens(globTokens(one), text)) ?? false
+}
+
+/** The patterns that braces expand to; null if the braces do not close or expand to too many. */
+export function expand(pattern: string): readonly string[] | null {
+  const open = indexOutside(pattern, '{', 0)
+  if (open === -1) return [pattern]
+  const close = closingBrace(pattern, open)
+  if (close === -1) return null
+  const [head, tail] = [pattern.slice(0, open), pattern.slice(close + 1)]
+  const expanded = choices(pattern.slice(open + 1, close)).map((choice) => expand(head + choice + tail))
+  const all = expanded.flatMap((list) => list ?? [])
+  return expanded.includes(null) || all.length > mostAlternatives ? null : all
+}
+
+/** Index of a character without a preceding backslash. */
+function indexOutside(text: string, wanted: string, from: number): number {
+  for (let at = from; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1
+    else if (text[at] === wanted) return at
+  }
+  return -1
+}
+
+function closingBrace(pattern: string, open: number): number {
+  let depth = 0
+  for (let at = open; at < pattern.length; at += 1) {
+    if (pattern[at] === '\\') at += 1
+    else if (pattern[at] === '{') depth += 1
+    else if (pattern[at] === '}' && --depth === 0) return at
+  }
+  return -1
+}
+
+/** The alternatives of a brace, except commas of inner braces. */
+function choices(inner: string): readonly string[] {
+  const found: string[] = []
+  let [depth, start] = [0, 0]
+  for (let at = 0; at < inner.length; at += 1) {
+    const character = inner[at]
+    if (character === '\\') at += 1
+    else if (character === '{') depth += 1
+    else if (character === '}') depth -= 1
+    else if (character === ',' && depth === 0) {
+      found.push(inner.slice(start, at))
+      start = at + 1
+    }
+  }
+  return [...found, inner.slice(start)]
+}
+
+/** Null if a class does not close. */
+function globTokens(pattern: string): readonly Token[] | null {
+  const tokens: Token[] = []
+  for (let at = 0; at < pattern.length; at += 1) {
+    const character = pattern[at] ?? ''
+    if (character === '*') {
+      const double = pattern[at + 1] === '*'
+      if (double) at += 1
+      tokens.push({ kind: 'any', accepts: double ? anything : inSegment })
+    } else if (character === '[') {
+      const close = indexOutside(pattern, ']', at + 1)
+      if (close === -1) return null
+      tokens.push({ kind: 'character', accepts: characterClass(pattern.slice(at + 1, close)) })
+      at = close
+    } else if (character === '?') tokens.push({ kind: 'character', accepts: inSegment })
+    else {
+      if (character === '\\') at += 1
+      tokens.push({ kind: 'character', accepts: exactly(pattern[at] ?? '\\') })
+    }
+  }
+  return tokens
+}
+
+/** A class never accepts a separator that it does not name, so that a negation stays within its segment. */
+function characterClass(inner: string): (character: string) => boolean {
+  const negated = inner.startsWith('!')
+  const members = negated ? inner.slice(1) : inner
+  const ranges = [...members.matchAll(/\\?(.)-\\?(.)|\\?(.)/gs)].map(([, from, to, single]) => ({
+    from: single ?? from ?? '',
+    to: single ?? to ?? '',
+  }))
+  const isMember = (character: string): boolean => ranges.some(({ from, to }) => from <= character && character <= to)
+  return (character) => (negated ? inSegment(character) && !isMember(character) : isMember(character))
+}
+
+/** Follows all paths through the tokens simultaneously. */
+function matchesTokens(tokens: readonly Token[] | null, text: string): boolean {
+  if (tokens === null) return false
+  let reached = skipAny(tokens, new Set([0]))
+  for (const character of text) {
+    const next = new Set<number>()
+    for (const at of reached) {
+      const token = tokens[at]
+      if (token?.accepts(character) === true) next.add(token.kind === 'any' ? at : at + 1)
+    }
+    reached = skipAny(tokens, next)
+    if (reached.size === 0) return false
+  }
+  return reached.has(tokens.length)
+}
+
+/** A token that matches any number of characters also matches none. */
+function skipAny(tokens: readonly Token[], places: ReadonlySet<number>): ReadonlySet<number> {
+  const all = new Set(places)
+  for (const at of all) if (tokens[at]?.kind === 'any') all.add(at + 1)
+  return all
+}
 
 /** Allowed redirects (spec/auth.md 8). */
-export type RedirectSettings = Pick<AuthSettings, 'site_url' | 'redirect_allow_list'>
+type RedirectSettings = Pick<AuthSettings, 'site_url' | 'redirect_allow_list'>
 
-export type Destination =
+type Destination =
   /** The destination: the requested one, or the site URL if none was requested. */
   { readonly kind: 'allowed'; readonly url: string } | { readonly kind: 'refused' }
 

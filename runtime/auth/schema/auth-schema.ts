@@ -1,4 +1,4 @@
-import type { TableColumn, Index, TableDefinition } from './table.ts'
+import type { TableColumn, Index, TableDefinition } from './account-tables.ts'
 import { authEnums, authTables } from './tables.ts'
 
 /**

@@ -1,9 +1,56 @@
-import type { PreviousSecret } from '../../identity/previous-secret.ts'
+import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto'
+import type { PreviousSecret } from '../../identity/key-set.ts'
 import type { RunStatement } from '../../db/pool/statements.ts'
-import { equalTexts } from '../rules/pkce.ts'
+import { equalTexts } from '../rules/credentials.ts'
 import { reserveGuess, reserveGuesses, type GuessedAt, type ReservedGuess } from '../store/codes.ts'
 import type { PendingToken, TokenSlot } from '../store/one-time-tokens.ts'
-import { importedToken, linkKey, linkToken, newCode, newSalt, pkcePrefix, withoutPrefix } from './link-token.ts'
+
+/** Codes and links of mails (spec/auth.md 9.2). */
+
+/** Six decimal digits, each of the million equally likely. */
+export function newCode(): string {
+  return String(randomInt(1_000_000)).padStart(6, '0')
+}
+
+export function newSalt(): Buffer {
+  return randomBytes(16)
+}
+
+/** The key of all link tokens of a project; the secret itself signs nothing but JWTs. */
+export function linkKey(projectSecret: string): Buffer {
+  return createHmac('sha256', projectSecret).update('catalograph one-time tokens').digest()
+}
+
+interface LinkParts {
+  /** Its slot: a token of one slot is invalid for others. */
+  readonly purpose: string
+  readonly address: string
+  readonly code: string
+  readonly salt: Buffer
+}
+
+/**
+ * The link's token: 56 hex digits of a keyed hash. GoTrue hashes address and code without a key, which anyone can
+ * compute for all million codes (spec/auth.md, attack 10).
+ */
+export function linkToken(key: Buffer, { purpose, address, code, salt }: LinkParts): string {
+  const mac = createHmac('sha256', key).update(JSON.stringify([purpose, address, code, salt.toString('base64')]))
+  return mac.digest('hex').slice(0, 56)
+}
+
+/** GoTrue's token, as in imported projects: for comparing a typed code, whose guesses are counted. */
+export function importedToken(address: string, code: string): string {
+  return createHash('sha224')
+    .update(address + code)
+    .digest('hex')
+}
+
+/** The prefix of a mail's token that belongs to a PKCE flow. */
+export const pkcePrefix = 'pkce_'
+
+export function withoutPrefix(token: string): string {
+  return token.startsWith(pkcePrefix) ? token.slice(pkcePrefix.length) : token
+}
 
 /** A new code and the link's token, not stored yet: see putOneTimeToken. */
 export interface IssuedToken extends Omit<PendingToken, 'userId'> {
@@ -11,7 +58,7 @@ export interface IssuedToken extends Omit<PendingToken, 'userId'> {
 }
 
 /** A code that a person types. */
-export interface TypedCode {
+interface TypedCode {
   /** The recipient's address, in lower case. */
   readonly address: string
   readonly code: string
@@ -19,7 +66,7 @@ export interface TypedCode {
   readonly lifetime: number
 }
 
-export interface CodeAttempt extends TypedCode {
+interface CodeAttempt extends TypedCode {
   readonly userId: string
   readonly slot: TokenSlot
 }

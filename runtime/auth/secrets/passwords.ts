@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { builtModule } from '../../lib/built-module.ts'
 import { createWorkQueue, QueueFull, type WorkQueue } from '../../lib/turns.ts'
 import { refuse } from '../protocol/errors.ts'
-import { remainingMs, stepMs } from '../rules/hash-weight.ts'
+import { remainingMs, stepMs } from '../rules/credentials.ts'
 import { usualCost } from './algorithms.ts'
 import { yields, type HashVerdict, type HashingAnswer, type HashingTask } from './hashing.ts'
 

@@ -1,7 +1,7 @@
 import { createKeySet, type NamedJwk } from '../../identity/key-set.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import { baseAddress, type Parsed, type Parser } from '../../settings/parsers.ts'
-import { isWeb, readAddress } from '../protocol/address.ts'
+import { isWeb, readAddress } from '../protocol/input.ts'
 
 const value = <T>(parsed: T): Parsed<T> => ({ kind: 'value', value: parsed })
 const problem = (sentence: string): Parsed<never> => ({ kind: 'problem', problem: sentence })

@@ -1,9 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { UserRow } from '../protocol/records.ts'
-import { listLength } from './list-length.ts'
-import { asJson, mergeValues, objectIn, userColumns } from './user-columns.ts'
-import { defineAction, defineJsonLookup } from './define.ts'
+import { listLength, asJson, mergeValues, objectIn, userColumns, defineAction, defineJsonLookup } from './define.ts'
 
 /** Administrators' operations on auth.users (spec/auth.md 11). */
 

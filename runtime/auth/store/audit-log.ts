@@ -1,6 +1,8 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { UserRef } from '../protocol/records.ts'
+import type { UserRef, DatabaseTime } from '../protocol/records.ts'
 import { instanceId } from './users.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { listLength } from './define.ts'
 
 /**
  * auth.audit_log_entries (spec/auth.md 12): inserted in the transaction of the action itself. An entry never contains a
@@ -8,7 +10,7 @@ import { instanceId } from './users.ts'
  */
 
 /** The recorded actions, by their type. */
-export const auditActions = {
+const auditActions = {
   login: 'account',
   logout: 'account',
   invite_accepted: 'account',
@@ -44,7 +46,7 @@ const insert = statement<object>(
   values ('${instanceId}', gen_random_uuid(), $1, now(), $2)`,
 )
 
-export interface AuditEntry {
+interface AuditEntry {
   readonly action: AuditAction
   readonly actor: UserRef
   readonly address: string | null
@@ -75,3 +77,65 @@ export const auditedIn = (action: AuditAction, source: string, address: string, 
       now(), coalesce(${address}, '')
     from ${source}
   )`
+
+/** Administrators' queries of auth.audit_log_entries. */
+
+/** The searched member of the payload. */
+export type AuditMember = 'actor_username' | 'action' | 'log_type'
+
+export type AuditFilter =
+  | {
+      readonly member: AuditMember
+      /** A part of the entry, ignoring case; empty: every entry. */
+      readonly text: string
+    }
+  /** Actions of a user, and of administrators on the user. */
+  | { readonly userId: string }
+
+interface AuditRow {
+  readonly id: string
+  readonly payload: JsonObject | null
+  readonly created_at: DatabaseTime | null
+  readonly ip_address: string
+}
+
+const log = 'auth.audit_log_entries'
+
+/** @param parameters the number of the condition's parameters */
+const pagesOf = (name: string, condition: string, parameters: number) => ({
+  count: statement<{ readonly total: number }>(
+    `auth.audit-pages.${name}.count`,
+    parameters === 0 ? listLength(log, condition) : `select count(*)::float8 as total from ${log} where ${condition}`,
+  ),
+  page: statement<AuditRow>(
+    `auth.audit-pages.${name}.page`,
+    `select id, payload, created_at, ip_address from ${log} where ${condition}
+    order by created_at desc, id limit $${parameters + 1}::bigint offset $${parameters + 2}::bigint`,
+  ),
+})
+
+const everything = pagesOf('everything', 'true', 0)
+
+const matching = pagesOf('matching', `position(lower($2) in lower(coalesce(payload ->> $1::text, ''))) > 0`, 2)
+
+const ofUser = pagesOf('of-user', `$1::text in (payload ->> 'actor_id', payload -> 'traits' ->> 'user_id')`, 1)
+
+function chosen(filter: AuditFilter) {
+  if ('userId' in filter) return { ...ofUser, values: [filter.userId] }
+  return filter.text === '' ? { ...everything, values: [] } : { ...matching, values: [filter.member, filter.text] }
+}
+
+export async function countAuditLog(run: RunStatement, filter: AuditFilter): Promise<number> {
+  const { count, values } = chosen(filter)
+  return (await run(count, values))[0]?.total ?? 0
+}
+
+export function readAuditLog(
+  run: RunStatement,
+  filter: AuditFilter,
+  limit: number,
+  offset: number,
+): Promise<readonly AuditRow[]> {
+  const { page, values } = chosen(filter)
+  return run(page, [...values, limit, offset])
+}

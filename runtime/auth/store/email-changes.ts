@@ -1,8 +1,7 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { ChangeMailbox } from '../rules/email-change.ts'
-import { objectIn } from './user-columns.ts'
+import type { ChangeMailbox } from '../rules/email.ts'
+import { objectIn, defineAction, defineLookup } from './define.ts'
 import { instanceId } from './users.ts'
-import { defineAction, defineLookup } from './define.ts'
 
 /** Pending changes of addresses (spec/auth.md 5.4). */
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { Challenge } from '../rules/pkce.ts'
+import type { Challenge } from '../rules/credentials.ts'
 import type { AmrMethod } from '../protocol/records.ts'
 import { defineAction, defineLookup } from './define.ts'
 

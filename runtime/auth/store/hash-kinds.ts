@@ -1,4 +1,4 @@
-import { hashKind as kind, isForeignHash as isForeign } from '../schema/hash-kinds.ts'
+import { hashKind as kind, isForeignHash as isForeign } from '../schema/tables.ts'
 import { defineList } from './define.ts'
 
 const next = (more: string): string =>

@@ -1,5 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionLimits } from '../rules/refresh.ts'
+import type { ReadAuthState } from '../settings/store.ts'
 
 /**
  * Unneeded rows (spec/auth.md 12). Guests are people: they are never deleted silently.
@@ -8,7 +9,7 @@ import type { SessionLimits } from '../rules/refresh.ts'
  * table is and however few rows are over, and no table needs an index for it (PostgreSQL manual, 70.6, and TID range
  * scans).
  */
-export interface LeftoversWalk {
+interface LeftoversWalk {
   /** Takes the next step of the scan; false at the end, and the next call begins again. */
   readonly tidy: (limits: Retention) => Promise<boolean>
 }
@@ -122,6 +123,47 @@ export function createLeftovers(run: RunStatement): LeftoversWalk {
       if (done?.more !== true) return goesOn
       ;[table, from] = [here, first + pagesAtOnce]
       return true
+    },
+  }
+}
+
+/** Deletes unneeded rows in small steps (spec/auth.md 12). */
+interface Housekeeping {
+  /** Begins no more work; resolves when the current work has ended. */
+  readonly stop: () => Promise<void>
+}
+
+const everyMs = 10 * 60_000
+/** Between two steps, so that requests are not delayed. */
+const pauseMs = 250
+
+/** Begins in some minutes, at a different time in each process; a failed run is repeated the next time. */
+export function startHousekeeping(run: RunStatement, state: ReadAuthState): Housekeeping {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+  let stopped = false
+  const leftovers = createLeftovers(run)
+  const after = (ms: number): void => {
+    if (stopped) return
+    timer = setTimeout(() => {
+      running = tidy().then(after)
+    }, ms).unref()
+  }
+  /** Returns the milliseconds until the next time. */
+  const tidy = async (): Promise<number> => {
+    try {
+      const now = await state()
+      return now.kind === 'enabled' && (await leftovers.tidy(now.settings)) ? pauseMs : everyMs
+    } catch {
+      return everyMs
+    }
+  }
+  after(everyMs * (0.5 + Math.random()))
+  return {
+    stop: async () => {
+      stopped = true
+      clearTimeout(timer)
+      await running
     },
   }
 }

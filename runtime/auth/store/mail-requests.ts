@@ -1,7 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { Client } from '../call/call.ts'
-import type { Registration } from '../call/email-input.ts'
-import type { Begun } from './cooldowns.ts'
+import type { Client, Registration } from '../call/call.ts'
+import type { Begun } from './throttles.ts'
 import { defineAction } from './define.ts'
 
 /** catalograph_auth.mail_requests: answered requests for mails that are still to be made. */

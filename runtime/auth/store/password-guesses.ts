@@ -1,7 +1,6 @@
 import type { UserRow } from '../protocol/records.ts'
-import { defineAction, defineLookup } from './define.ts'
+import { defineAction, defineLookup, userColumns } from './define.ts'
 import { guessesIn, type TakenGuess } from './guesses.ts'
-import { userColumns } from './user-columns.ts'
 import { ofAddress } from './users.ts'
 
 /**

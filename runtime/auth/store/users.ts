@@ -1,9 +1,21 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionRow, SignedSession, UserRow } from '../protocol/records.ts'
 import type { AuthSettings } from '../settings/setting-keys.ts'
-import { asJson, mergeValues, objectIn, sessionColumns, signedColumns, userColumns } from './user-columns.ts'
+import {
+  asJson,
+  mergeValues,
+  objectIn,
+  sessionColumns,
+  signedColumns,
+  userColumns,
+  defineAction,
+  defineJsonLookup,
+  defineTest,
+  defineList,
+  defineLookup,
+} from './define.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { defineAction, defineJsonLookup, defineTest } from './define.ts'
+import type { AddressProof, AccountFacts } from '../rules/providers.ts'
 
 /** auth.users. Softly deleted users do not exist for these statements; see admin-users.ts for the exception. */
 
@@ -38,7 +50,7 @@ const insert = statement<{ readonly id: string }>(
   returning id`,
 )
 
-export interface NewUser {
+interface NewUser {
   readonly id: string
   /** Absent: the default of the settings. */
   readonly role?: string
@@ -143,4 +155,101 @@ export const mergeUserMetadata = defineAction<[id: string, data: JsonObject]>(
   `update auth.users set raw_user_meta_data = (${objectIn('raw_user_meta_data')} || $2::jsonb) - $3::text[],
     updated_at = now() where id = $1`,
   (id, data) => [id, ...mergeValues(data)],
+)
+
+/** Facts about accounts beyond their row: catalograph_auth.address_proofs and ambiguous_passwords. */
+
+export const noteAddressProof = defineAction<[userId: string, proof: AddressProof]>(
+  'auth.marks.prove',
+  `insert into catalograph_auth.address_proofs (user_id, proof) values ($1, $2)
+  on conflict (user_id) do update set proof = excluded.proof, proved_at = now()`,
+)
+
+/**
+ * The account was signed up for with another password than its own (spec/auth.md 4.2); confirmed accounts are never
+ * marked.
+ */
+export const markPasswordAmbiguous = defineAction<[userId: string]>(
+  'auth.marks.mark-ambiguous',
+  `insert into catalograph_auth.ambiguous_passwords (user_id)
+  select id from auth.users where id = $1 and email_confirmed_at is null
+  on conflict do nothing`,
+)
+
+/**
+ * The same by address, for a repeated sign-up without the stored password. Recorded even if no mail may follow yet: the
+ * link of the previous mail still confirms the account. The SQL form of hasWayIn in accounts/verification.ts.
+ */
+export const setPasswordAmbiguous = defineAction<[email: string, isSo: boolean]>(
+  'auth.marks.doubt',
+  `insert into catalograph_auth.ambiguous_passwords (user_id)
+  select u.id from auth.users u
+  where $2::boolean and lower(u.email::text) = $1 and u.email_confirmed_at is null
+    and not u.is_sso_user and u.deleted_at is null
+    and (coalesce(u.encrypted_password, '') <> ''
+      or exists (select from auth.identities i where i.user_id = u.id and i.provider <> 'email'))
+  on conflict do nothing`,
+)
+
+/** The statements of account linking (spec/auth.md 6.5). */
+
+const facts = `u.id, lower(nullif(u.email, '')) as email, u.email_confirmed_at is not null as confirmed,
+    (select p.proof from catalograph_auth.address_proofs p where p.user_id = u.id) as proof,
+    coalesce(u.banned_until > now(), false) as banned`
+
+/** The locked account of an identity; null: none. */
+export const findIdentityOwner = defineLookup<AccountFacts, [provider: string, subject: string]>(
+  'auth.linking.owner',
+  `select ${facts} from auth.identities i join auth.users u on u.id = i.user_id
+  where i.provider = $1 and i.provider_id = $2 and u.deleted_at is null for update of u`,
+)
+
+/** All accounts with an address, locked. */
+export const findAccountsByAddress = defineList<AccountFacts, [email: string]>(
+  'auth.linking.by-address',
+  `select ${facts} from auth.users u
+  where (u.instance_id = '${instanceId}' or u.instance_id is null) and lower(u.email::text) = $1
+    and not u.is_sso_user and u.deleted_at is null
+  order by u.id for update of u`,
+)
+
+/** Removes a stranger's ways into an account: password, factors, a pending change of address. */
+export const purgeAccount = defineAction<[userId: string]>(
+  'auth.linking.purge',
+  `with factors as (delete from auth.mfa_factors where user_id = $1::uuid)
+  update auth.users set encrypted_password = null, email_change = '', email_change_confirm_status = 0,
+    phone_change = '', phone_change_token = '', updated_at = now()
+  where id = $1::uuid`,
+)
+
+/** A user with an identity is not a guest. */
+export const endGuestState = defineAction<[userId: string]>(
+  'auth.linking.end-guest',
+  'update auth.users set is_anonymous = false, updated_at = now() where id = $1 and is_anonymous',
+)
+
+/**
+ * Confirms the address, ends its pending confirmation, and records the proof. True if sign-ups had different passwords:
+ * the flag is cleared, and the password must be replaced. All confirmations of an address use this statement; it locks
+ * the user first.
+ */
+export const confirmUser = defineTest<[userId: string, proof: AddressProof]>(
+  'auth.confirm-address',
+  `with confirmed as (
+    update auth.users set email_confirmed_at = now(), confirmation_token = '', is_anonymous = false, updated_at = now(),
+      raw_user_meta_data = case when is_anonymous or raw_user_meta_data ? 'email_verified'
+        then ${objectIn('raw_user_meta_data')} || '{"email_verified": true}' else raw_user_meta_data end
+    where id = $1::uuid returning id
+  ), verified as (
+    update auth.identities set identity_data = identity_data || '{"email_verified": true}', updated_at = now()
+    where user_id = $1::uuid and provider = 'email'
+  ), copied as (
+    delete from auth.one_time_tokens where user_id = $1::uuid and token_type = 'confirmation_token'
+  ), counted as (
+    delete from catalograph_auth.codes where user_id = $1::uuid and slot = 'confirmation'
+  ), proved as (
+    insert into catalograph_auth.address_proofs (user_id, proof) values ($1::uuid, $2)
+    on conflict (user_id) do update set proof = excluded.proof, proved_at = now()
+  )
+  delete from catalograph_auth.ambiguous_passwords a using confirmed where a.user_id = confirmed.id returning a.user_id`,
 )

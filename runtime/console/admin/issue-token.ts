@@ -4,7 +4,7 @@ import { refuse } from '../../auth/protocol/errors.ts'
 import { isUuid } from '../../auth/protocol/input.ts'
 import type { AuthParts } from '../../auth/http/register.ts'
 import { findUserById } from '../../auth/store/users.ts'
-import type { TokenAnswer } from './answers.ts'
+import type { TokenAnswer } from './call.ts'
 
 /** Long enough to look at something, and short enough to be harmless in a forgotten tab. */
 const lifeSeconds = 600

@@ -2,8 +2,7 @@ import { json, type Outcome } from '../../auth/call/call.ts'
 import type { LiveObservation } from '../../contract/observations.ts'
 import { namesOf } from '../../contract/facts.ts'
 import { groupBy } from '../../lib/steps.ts'
-import type { LiveFigures } from './answers.ts'
-import type { AdminParts, OwnerCall } from './call.ts'
+import type { LiveFigures, AdminParts, OwnerCall } from './call.ts'
 
 /** GET /live */
 export async function getLive(_call: OwnerCall, { live }: AdminParts): Promise<Outcome> {

@@ -2,8 +2,7 @@ import { json, type Outcome } from '../../auth/call/call.ts'
 import { refuse } from '../../auth/protocol/errors.ts'
 import type { KeptRequest } from '../../contract/observations.ts'
 import { documentOf } from '../observe/request-log.ts'
-import type { DocumentAnswer, RequestsAnswer, ShownRequest } from './answers.ts'
-import type { AdminParts, OwnerCall } from './call.ts'
+import type { DocumentAnswer, RequestsAnswer, ShownRequest, AdminParts, OwnerCall } from './call.ts'
 
 /** GET /requests */
 export async function getRequests(_call: OwnerCall, { requests, slowMs }: AdminParts): Promise<Outcome> {

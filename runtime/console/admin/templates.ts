@@ -2,8 +2,7 @@ import { json, type Outcome } from '../../auth/call/call.ts'
 import { refuse } from '../../auth/protocol/errors.ts'
 import { isTemplateKind, templateKinds, type MailKind } from '../../auth/mails/kinds.ts'
 import { listTemplates, resetTemplate, setTemplate } from '../../auth/mails/templates.ts'
-import type { TemplatesAnswer } from './answers.ts'
-import type { AdminParts, OwnerCall } from './call.ts'
+import type { TemplatesAnswer, AdminParts, OwnerCall } from './call.ts'
 import type * as io from './io.ts'
 
 /** GET /templates */

@@ -1,4 +1,4 @@
-import type { RefusalAnswer } from '../admin/answers.ts'
+import type { RefusalAnswer } from '../admin/call.ts'
 
 /** Calls to the project that serves this page, with the key that its owner entered. */
 

@@ -1,5 +1,5 @@
 import { createContext, useCallback, useContext, useEffect, useState } from 'react'
-import type { ProjectAnswer } from '../admin/answers.ts'
+import type { ProjectAnswer } from '../admin/call.ts'
 import type { Answered, Api, Refusal, Result } from './api.ts'
 import type { Whom } from './whom.ts'
 

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react'
-import type { ProjectAnswer } from '../admin/answers.ts'
+import type { ProjectAnswer } from '../admin/call.ts'
 import { createApi, type Api } from './api.ts'
 import { PageContextProvider } from './context.tsx'
 import { forgetKey, keepKey, keptKey } from './kept-key.ts'

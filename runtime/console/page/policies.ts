@@ -1,5 +1,5 @@
-import type { AccessAnswer, CommandAccess } from '../admin/answers.ts'
-import type { RowCommand, TableName } from '../admin/policies.ts'
+import type { AccessAnswer, CommandAccess } from '../admin/call.ts'
+import type { RowCommand, TableName } from '../admin/access.ts'
 import type { Result } from './api.ts'
 import { roleOf, type Whom } from './whom.ts'
 

@@ -1,4 +1,4 @@
-import type { ProjectAnswer, TokenAnswer } from '../admin/answers.ts'
+import type { ProjectAnswer, TokenAnswer } from '../admin/call.ts'
 import type { Api, Result } from './api.ts'
 
 /** The role or user that runs a document. */

@@ -1,4 +1,4 @@
-import { HttpFailure } from '../../http/failures.ts'
+import { HttpFailure } from '../../http/boundary.ts'
 import { refuse, Refusal } from '../protocol/failures.ts'
 import type { Reply } from './messages.ts'
 import { unpack } from './packing.ts'

@@ -1,6 +1,6 @@
 import type { Manifest } from '../../contract/manifest.ts'
 import type { EntityModule } from '../../contract/artifact.ts'
-import type { HttpFailureCode } from '../../http/failures.ts'
+import type { HttpFailureCode } from '../../http/boundary.ts'
 import type { Sketch } from '../prepared/document.ts'
 import type { DocumentRequest } from '../prepared/documents.ts'
 import type { FailureCode, ErrorEntry } from '../protocol/failures.ts'

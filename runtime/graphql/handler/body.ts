@@ -1,5 +1,5 @@
 import { readJsonText } from '../../http/bodies.ts'
-import { HttpFailure } from '../../http/failures.ts'
+import { HttpFailure } from '../../http/boundary.ts'
 
 /** The JSON text of a request. Rejects with HttpFailure. */
 export async function bodyText(request: Request, mostBytes: number): Promise<string> {

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { bodyBytes } from '../../http/long-body.ts'
+import { bodyBytes } from '../../http/bodies.ts'
 import type { CredentialRefusal, Credentials } from '../../identity/caller.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import type { JoinRounds } from '../../lib/timers.ts'

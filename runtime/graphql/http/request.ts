@@ -1,4 +1,4 @@
-import { HttpFailure } from '../../http/failures.ts'
+import { HttpFailure } from '../../http/boundary.ts'
 import { isDeeperThan, isJsonObject, mayHoldOthers, parseJson } from '../../lib/json.ts'
 import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 

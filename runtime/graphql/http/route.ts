@@ -8,10 +8,8 @@ import {
   phasesOf,
   type Timeline,
 } from '../../contract/execution.ts'
-import { acceptJsonText } from '../../http/bodies.ts'
-import { answerFailures } from '../../http/boundary.ts'
-import { HttpFailure, failureTable, statusHeaders } from '../../http/failures.ts'
-import { LongBody, sentInPieces } from '../../http/long-body.ts'
+import { acceptJsonText, LongBody, sentInPieces } from '../../http/bodies.ts'
+import { answerFailures, HttpFailure, failureTable, statusHeaders } from '../../http/boundary.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
 import { contextOf, watchClient } from '../../http/request-context.ts'
 import { credentialsOf, type Authenticate, type Identified } from '../../identity/caller.ts'

@@ -1,4 +1,4 @@
-import { HttpFailure, type HttpFailureCode } from '../../http/failures.ts'
+import { HttpFailure, type HttpFailureCode } from '../../http/boundary.ts'
 import type { CredentialRefusal } from '../../identity/caller.ts'
 import { IssuerSilent } from '../../identity/issuers.ts'
 import type { TokenFault } from '../../identity/jwt.ts'

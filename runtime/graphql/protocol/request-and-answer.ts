@@ -1,4 +1,4 @@
-import type { LongBody } from '../../http/long-body.ts'
+import type { LongBody } from '../../http/bodies.ts'
 
 /** s1: a well-formed request, without HTTP. */
 export interface GraphqlRequest {

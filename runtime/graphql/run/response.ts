@@ -1,6 +1,6 @@
 import type { Cell, ResultRow } from '../../contract/execution.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
-import { longBytes, LongBody } from '../../http/long-body.ts'
+import { longBytes, LongBody } from '../../http/bodies.ts'
 import type { Extensions } from './extended.ts'
 import { failures, Refusal, type ErrorEntry, type FailureCode } from '../protocol/failures.ts'
 import { fieldOf } from '../statements/field-of.ts'

@@ -3,8 +3,8 @@ import type { NotedWrite } from '../../contract/execution.ts'
 import type { Revision, RevisionSource } from '../../contract/artifact.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { applyChange, changeFromTravel } from './change.ts'
-import { createCalls } from './calls.ts'
 import {
+  createCalls,
   fromTravel,
   writeFromTravel,
   writeToTravel,
@@ -12,6 +12,8 @@ import {
   type RequestCounts,
   type ToWorker,
 } from './worker-messages.ts'
+import type { RateLimit } from '../rate-limit.ts'
+import type { Settings } from '../../settings/keys.ts'
 
 /** The other workers, for one of them: through the primary process, which compiles for all. */
 export interface Siblings extends SharedObservations {
@@ -32,7 +34,7 @@ export interface Siblings extends SharedObservations {
 }
 
 /** The connection to the primary: that of `process` in a worker. */
-export interface PrimaryPort {
+interface PrimaryPort {
   readonly send: (message: FromWorker) => void
   readonly onMessage: (hear: (message: ToWorker) => void) => void
   readonly onGone: (hear: () => void) => void
@@ -107,3 +109,43 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
     isReplaced: () => replaced,
   }
 }
+
+/** The delay with which workers exchange their counts, in milliseconds. */
+const spreadEveryMs = 100
+
+/** A rate limit that includes the counts of every worker. */
+export function shareRateLimit(
+  limit: RateLimit,
+  { spread, onSpread }: Pick<Siblings, 'spread' | 'onSpread'>,
+): RateLimit {
+  const taken = new Map<string, number>()
+  let waiting: NodeJS.Timeout | null = null
+  const send = (): void => {
+    waiting = null
+    spread(Object.fromEntries(taken))
+    taken.clear()
+  }
+  onSpread((requests) => {
+    for (const [party, count] of Object.entries(requests)) limit.takenElsewhere(party, count)
+  })
+  return {
+    ...limit,
+    take: (party) => {
+      const ms = limit.take(party)
+      if (ms > 0) return ms
+      taken.set(party, (taken.get(party) ?? 0) + 1)
+      waiting ??= setTimeout(send, spreadEveryMs).unref()
+      return 0
+    },
+  }
+}
+
+/** A worker's share of a project-wide amount: at least one. */
+const shareOf = (whole: number, workers: number): number => Math.max(1, Math.floor(whole / workers))
+
+/** The settings of one worker: project-wide limits are divided by the number of workers. */
+export const settingsOfWorker = <S extends Settings>(settings: S): S => ({
+  ...settings,
+  poolSize: shareOf(settings.poolSize, settings.workers),
+  authPoolSize: shareOf(settings.authPoolSize, settings.workers),
+})

@@ -2,8 +2,13 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { KeptRequest, LiveObservation } from '../../contract/observations.ts'
 import type { Revision } from '../../contract/artifact.ts'
-import { createCalls } from './calls.ts'
-import type { FromWorker, ToWorker, TravellingWrite, WorkerRequest } from './worker-messages.ts'
+import {
+  createCalls,
+  type FromWorker,
+  type ToWorker,
+  type TravellingWrite,
+  type WorkerRequest,
+} from './worker-messages.ts'
 
 /** A worker's place, passed at its start. */
 export interface WorkerPlace {

@@ -1,4 +1,4 @@
-import { splitSql } from '../../../compiler/advise/diff/split-sql.ts'
+import { splitSql } from '../../../compiler/advise/diff/script.ts'
 import {
   tableNamed,
   type Grants,

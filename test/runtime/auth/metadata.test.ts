@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { merged } from '../../../runtime/auth/rules/metadata.ts'
+import { merged } from '../../../runtime/auth/rules/user-json.ts'
 import { longestToken } from '../../../runtime/identity/jwt.ts'
 import { claimsOf, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { importedToken } from '../../../runtime/auth/secrets/link-token.ts'
+import { importedToken } from '../../../runtime/auth/secrets/one-time-tokens.ts'
 import { openAuth, type OpenAuth } from '../../../runtime/auth/http/open.ts'
 import { putOneTimeToken, spendOneTimeToken } from '../../../runtime/auth/store/one-time-tokens.ts'
 import { insertUser } from '../../../runtime/auth/store/users.ts'

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect, it, test } from 'vitest'
 import { authSettingKeys, authSettingRows } from '../../../runtime/auth/settings/setting-keys.ts'
-import { settingsOf } from '../../../runtime/auth/settings/load.ts'
+import { settingsOf } from '../../../runtime/auth/settings/store.ts'
 import { startAuthServer } from '../../support/auth.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { enrol } from '../../support/totp.ts'

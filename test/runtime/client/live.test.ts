@@ -8,7 +8,7 @@ import { createClient, type Client, type ClientOptions, type GraphqlResult } fro
 import type { Environment, Socket } from '../../../runtime/client/environment.ts'
 import { credentialCodes, passingCodes } from '../../../runtime/client/live/end.ts'
 import { failures } from '../../../runtime/graphql/protocol/failures.ts'
-import { failureTable } from '../../../runtime/http/failures.ts'
+import { failureTable } from '../../../runtime/http/boundary.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { startLivePeer } from '../../support/live-peer.ts'
 import { createStorage } from '../../support/browser.ts'

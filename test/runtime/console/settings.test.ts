@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { showSettings, textOfValue } from '../../../runtime/console/admin/setting-values.ts'
+import { showSettings, textOfValue } from '../../../runtime/console/admin/settings.ts'
 import { authSettingKeys, type AuthSettingName } from '../../../runtime/auth/settings/setting-keys.ts'
 import { groupSettings } from '../../../runtime/console/page/panels/setting-groups.ts'
 import { draftOf, valueOf } from '../../../runtime/console/page/panels/setting-text.ts'

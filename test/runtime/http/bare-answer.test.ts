@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { bareAnswer, bareText, renderPlainBare, type RenderBare } from '../../../runtime/http/bare-answer.ts'
+import { bareAnswer, bareText, renderPlainBare, type RenderBare } from '../../../runtime/http/boundary.ts'
 
 it('renders a bare answer once, and gives it an id of its own each time', () => {
   const asked: string[] = []

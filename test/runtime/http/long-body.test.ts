@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { LongBody, streamOf } from '../../../runtime/http/long-body.ts'
+import { LongBody, streamOf } from '../../../runtime/http/bodies.ts'
 
 it('a long body has the same bytes in pieces as it has as a whole, and is as long as it says', async () => {
   const text = fc

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { buildApp, type AppParts } from '../../../runtime/app.ts'
-import { LongBody } from '../../../runtime/http/long-body.ts'
+import { LongBody } from '../../../runtime/http/bodies.ts'
 import {
   createServers,
   endWithAnswers,

@@ -1,13 +1,18 @@
 import type { RunStatement } from '../../../db/pool/statements.ts'
 import { refuseTakenAddress, savingUser } from '../../accounts/accounts.ts'
-import { json, type AdminCall, type Outcome } from '../../call/call.ts'
-import { destinationOf } from '../../call/destination.ts'
-import { checkedEmail } from '../../call/email-input.ts'
+import {
+  json,
+  type AdminCall,
+  type Outcome,
+  destinationOf,
+  checkedEmail,
+  checkMetadataChange,
+  checkNewMetadata,
+  checkNewPassword,
+} from '../../call/call.ts'
 import { refuse } from '../../protocol/errors.ts'
 import { mailVariables, type LinkType } from '../../mails/variables.ts'
-import { checkMetadataChange, checkNewMetadata } from '../../call/metadata-input.ts'
 import type { IssuedToken } from '../../secrets/one-time-tokens.ts'
-import { checkNewPassword } from '../../call/password-input.ts'
 import { emailAppMetadata, userJson } from '../../rules/user-json.ts'
 import { markInvited } from '../../store/admin-users.ts'
 import { beginChange } from '../../store/email-changes.ts'

@@ -1,7 +1,6 @@
 import { json, type AdminCall, type Outcome } from '../../call/call.ts'
 import { refuse } from '../../protocol/errors.ts'
-import { pathId } from '../../protocol/input.ts'
-import { pageHeaders, readPage } from '../../protocol/paging.ts'
+import { pathId, pageHeaders, readPage } from '../../protocol/input.ts'
 import { userJson } from '../../rules/user-json.ts'
 import { countUsers, findUserOrDeleted, readUserPage } from '../../store/admin-users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'

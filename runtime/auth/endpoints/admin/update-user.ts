@@ -7,15 +7,19 @@ import {
   savingUser,
 } from '../../accounts/accounts.ts'
 import { addressHashOf } from '../../accounts/sign-in.ts'
-import { json, type AdminCall, type Outcome } from '../../call/call.ts'
-import { checkMetadataChange } from '../../call/metadata-input.ts'
+import { json, type AdminCall, type Outcome, checkMetadataChange } from '../../call/call.ts'
 import { userJson } from '../../rules/user-json.ts'
-import { noteAddressProof } from '../../store/account-marks.ts'
+import {
+  noteAddressProof,
+  findLockedUser,
+  findUserById,
+  mergeUserMetadata,
+  setPasswordHash,
+} from '../../store/users.ts'
 import { mergeAppMetadata, setUserBan, setUserEmail, setUserRole } from '../../store/admin-users.ts'
 import { setEmailIdentity } from '../../store/identities.ts'
 import { resetGuesses } from '../../store/password-guesses.ts'
 import { deleteSessionsOf } from '../../store/sessions.ts'
-import { findLockedUser, findUserById, mergeUserMetadata, setPasswordHash } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import type { UserRef, UserRow } from '../../protocol/records.ts'

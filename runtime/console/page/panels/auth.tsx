@@ -1,5 +1,5 @@
 import { useCallback } from 'react'
-import type { PrepareAnswer, SettingsAnswer, ShownSetting } from '../../admin/answers.ts'
+import type { PrepareAnswer, SettingsAnswer, ShownSetting } from '../../admin/call.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import type { Result } from '../api.ts'

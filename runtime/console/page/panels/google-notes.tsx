@@ -1,4 +1,4 @@
-import type { ShownSetting } from '../../admin/answers.ts'
+import type { ShownSetting } from '../../admin/call.ts'
 import type { AuthSettingName } from '../../../auth/settings/setting-keys.ts'
 import { usePageContext } from '../context.tsx'
 import { labelOf } from './setting-text.ts'

@@ -1,4 +1,4 @@
-import type { LiveFigures } from '../../admin/answers.ts'
+import type { LiveFigures } from '../../admin/call.ts'
 import { useAdminAnswer } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { RefreshButton } from '../parts/controls.tsx'

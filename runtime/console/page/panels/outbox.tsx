@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { MailsAnswer, ShownMail } from '../../admin/answers.ts'
+import type { MailsAnswer, ShownMail } from '../../admin/call.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { RefreshButton } from '../parts/controls.tsx'

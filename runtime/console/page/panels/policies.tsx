@@ -1,6 +1,6 @@
 import { useDeferredValue, useEffect, useRef, useState } from 'react'
-import type { AccessAnswer, PoliciesAnswer } from '../../admin/answers.ts'
-import type { ShownPolicy, ShownTable } from '../../admin/policies.ts'
+import type { AccessAnswer, PoliciesAnswer } from '../../admin/call.ts'
+import type { ShownPolicy, ShownTable } from '../../admin/access.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { ChoiceField, RefreshButton, TextField } from '../parts/controls.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { DocumentAnswer, RequestsAnswer, ShownRequest } from '../../admin/answers.ts'
+import type { DocumentAnswer, RequestsAnswer, ShownRequest } from '../../admin/call.ts'
 import { useAdminAnswer, usePageContext, useRefusal } from '../context.tsx'
 import { Answer, Refused } from '../parts/answer.tsx'
 import { ChoiceField, RefreshButton } from '../parts/controls.tsx'

@@ -1,5 +1,5 @@
 import type { AuthSettingName } from '../../../auth/settings/setting-keys.ts'
-import type { ShownSetting } from '../../admin/answers.ts'
+import type { ShownSetting } from '../../admin/call.ts'
 
 export interface SettingGroup {
   readonly title: string

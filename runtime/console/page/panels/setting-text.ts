@@ -1,4 +1,4 @@
-import type { ShownSetting } from '../../admin/answers.ts'
+import type { ShownSetting } from '../../admin/call.ts'
 
 /** Settings in editable form. */
 

@@ -1,5 +1,5 @@
 import { useState, type FormEvent, type ReactNode } from 'react'
-import type { ShownSetting } from '../../admin/answers.ts'
+import type { ShownSetting } from '../../admin/call.ts'
 import type { Result } from '../api.ts'
 import { useRefusal } from '../context.tsx'
 import { Refused } from '../parts/answer.tsx'

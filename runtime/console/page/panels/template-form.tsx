@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState, type FormEvent } from 'react'
-import type { ShownTemplate } from '../../admin/answers.ts'
+import type { ShownTemplate } from '../../admin/call.ts'
 import type { Result } from '../api.ts'
 import { usePageContext, useRefusal } from '../context.tsx'
 import { Refused } from '../parts/answer.tsx'

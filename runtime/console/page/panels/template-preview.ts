@@ -1,7 +1,7 @@
 import type { TemplateTexts } from '../../../auth/mails/kinds.ts'
 import type { MailVariables } from '../../../auth/mails/mailer.ts'
 import { parseHtml, parseSubject, render, renderSubject } from '../../../auth/mails/template.ts'
-import { faultOf } from '../../../auth/mails/template-fault.ts'
+import { faultOf } from '../../../auth/mails/templates.ts'
 
 /** A template as its mail will look, and the fault of each part; null: none. */
 export interface Preview {

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { TemplatesAnswer } from '../../admin/answers.ts'
+import type { TemplatesAnswer } from '../../admin/call.ts'
 import { useAdminAnswer } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { labelOf } from './setting-text.ts'

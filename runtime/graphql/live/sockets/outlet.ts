@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import { bodyBytes } from '../../../http/long-body.ts'
+import { bodyBytes } from '../../../http/bodies.ts'
 import type { Holding } from '../../../lib/byte-budget.ts'
 import type { GraphqlResponse } from '../../protocol/request-and-answer.ts'
 import { beforeAnswer, behindAnswer, completeMessage, errorMessage, type Closing } from './messages.ts'

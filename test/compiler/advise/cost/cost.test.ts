@@ -11,8 +11,8 @@ import {
   printCertificate,
   type Certificate,
   type Cost,
+  compareCosts,
 } from '../../../../compiler/advise/cost/certificate.ts'
-import { compareCosts } from '../../../../compiler/advise/cost/compare.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
 import { lawMajors } from '../../../support/whole.ts'
 

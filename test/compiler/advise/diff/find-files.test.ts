@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findFiles } from '../../../../compiler/advise/diff/find-files.ts'
+import { findFiles } from '../../../../compiler/advise/diff/document-changes.ts'
 
 let folder: string
 beforeAll(async () => {

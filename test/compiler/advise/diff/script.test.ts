@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { MigrationFailure, readScript } from '../../../../compiler/advise/diff/script.ts'
-import { splitSql } from '../../../../compiler/advise/diff/split-sql.ts'
+import { MigrationFailure, readScript, splitSql } from '../../../../compiler/advise/diff/script.ts'
 
 type Files = Readonly<Record<string, string>>
 

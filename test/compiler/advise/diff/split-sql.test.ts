@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { splitSql } from '../../../../compiler/advise/diff/split-sql.ts'
+import { splitSql } from '../../../../compiler/advise/diff/script.ts'
 
 const texts = (sql: string): readonly string[] => splitSql(sql).map(({ text }) => text)
 

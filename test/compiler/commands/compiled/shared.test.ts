@@ -5,8 +5,8 @@ import {
   compileDocuments,
   documentTasks,
   type ExampledDocument,
+  nothingEarlier,
 } from '../../../../compiler/commands/compiled/compile-documents.ts'
-import { nothingEarlier } from '../../../../compiler/commands/compiled/earlier.ts'
 import type { Manifest } from '../../../../runtime/contract/manifest.ts'
 import type { Revision } from '../../../../runtime/contract/artifact.ts'
 import { makeApart, makeNext, makeTogether, noneTaken } from '../../../../compiler/commands/compiled/together.ts'

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Question } from '../../interpreter/world.ts'
 import { writeArtifacts } from '../../../../compiler/emit/write.ts'
-import { compileDocuments, type ExampledDocument } from '../../../../compiler/commands/compiled/compile-documents.ts'
-import { nothingEarlier } from '../../../../compiler/commands/compiled/earlier.ts'
+import {
+  compileDocuments,
+  type ExampledDocument,
+  nothingEarlier,
+} from '../../../../compiler/commands/compiled/compile-documents.ts'
 import type { Revision } from '../../../../runtime/contract/artifact.ts'
 import { allDefinitions } from '../../../../runtime/db/check/fits.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { createAddressHash } from '../../../../runtime/auth/secrets/guess-keys.ts'
+import { createAddressHash } from '../../../../runtime/auth/secrets/algorithms.ts'
 import { addressHeader, call, startAuthServer, type Answer } from '../../../support/auth.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 

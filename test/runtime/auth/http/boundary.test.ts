@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { toErrorAnswer } from '../../../../runtime/auth/http/boundary.ts'
-import { HttpFailure, type HttpFailureCode } from '../../../../runtime/http/failures.ts'
+import { HttpFailure, type HttpFailureCode } from '../../../../runtime/http/boundary.ts'
 
 it.each<[HttpFailureCode, number, string]>([
   ['REQUEST_TIMEOUT', 504, 'request_timeout'],

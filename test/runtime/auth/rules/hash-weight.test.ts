@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { hashWork, remainingMs, stepMs } from '../../../../runtime/auth/rules/hash-weight.ts'
+import { hashWork, remainingMs, stepMs } from '../../../../runtime/auth/rules/credentials.ts'
 
 const of12 = '$2b$12'
 const argon2 = '$argon2id$v=19$m=65536,t=3'

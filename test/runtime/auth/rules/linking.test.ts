@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { decideLink } from '../../../../runtime/auth/rules/linking.ts'
-import type { AccountFacts, LinkDecision, LinkFacts } from '../../../../runtime/auth/rules/linking.ts'
+import {
+  decideLink,
+  type AccountFacts,
+  type LinkDecision,
+  type LinkFacts,
+} from '../../../../runtime/auth/rules/providers.ts'
 
 const email = 'e@example.com'
 const account = (facts: Partial<AccountFacts> = {}): AccountFacts => ({

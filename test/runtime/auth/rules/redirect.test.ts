@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import fc from 'fast-check'
-import { matchesGlob } from '../../../../runtime/auth/rules/glob.ts'
-import { judgeRedirect } from '../../../../runtime/auth/rules/redirect.ts'
+import { matchesGlob, judgeRedirect } from '../../../../runtime/auth/rules/redirect.ts'
 import { authSettingKeys } from '../../../../runtime/auth/settings/setting-keys.ts'
 
 const settings = {

@@ -4,11 +4,10 @@ import { describe, expect, it, test } from 'vitest'
 import { readJsonBody } from '../../../../runtime/auth/protocol/io.ts'
 import { apiVersionOf } from '../../../../runtime/auth/http/register.ts'
 import { judgeEmail } from '../../../../runtime/auth/rules/email.ts'
-import { isTooLong, judgeStrength } from '../../../../runtime/auth/rules/password.ts'
-import { meetsChallenge, readChallenge } from '../../../../runtime/auth/rules/pkce.ts'
+import { isTooLong, judgeStrength, meetsChallenge, readChallenge } from '../../../../runtime/auth/rules/credentials.ts'
 import { judgeRefresh, judgeSession } from '../../../../runtime/auth/rules/refresh.ts'
 import { rfc3339 } from '../../../../runtime/auth/rules/user-json.ts'
-import { linkKey, linkToken, newCode, newSalt } from '../../../../runtime/auth/secrets/link-token.ts'
+import { linkKey, linkToken, newCode, newSalt } from '../../../../runtime/auth/secrets/one-time-tokens.ts'
 
 describe('an address', () => {
   test.each(['a@b', 'a.b+c@d-e.example', "o'neil!#$%&*/=?^_`{|}~-@x.y", `${'a'.repeat(64)}@${'b'.repeat(63)}.example`])(

@@ -8,7 +8,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createHistogram } from '../../../../runtime/console/observe/histogram.ts'
+import { createHistogram } from '../../../../runtime/console/observe/metrics.ts'
 import { freePort } from '../../../../runtime/db/embedded/free-port.ts'
 import { createDatabase, overSessions } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lookAt, readBody, readBodyQuickly } from '../../../../runtime/graphql/http/request.ts'
-import { HttpFailure } from '../../../../runtime/http/failures.ts'
+import { HttpFailure } from '../../../../runtime/http/boundary.ts'
 
 const outcomeOf = (run: () => unknown): unknown => {
   try {

@@ -2,7 +2,7 @@ import { LosslessNumber } from 'lossless-json'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readBody, readQueryString } from '../../../../runtime/graphql/http/request.ts'
-import { HttpFailure } from '../../../../runtime/http/failures.ts'
+import { HttpFailure } from '../../../../runtime/http/boundary.ts'
 
 const refusal = (run: () => unknown): string => {
   try {
