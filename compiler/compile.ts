@@ -15,7 +15,7 @@ import { createEmitter } from './emit/emit.ts'
 import { createDatabaseReader, type LiveTriggers } from './emit/live/database.ts'
 import { buildModel } from './model/build.ts'
 import type { Model } from './model/model.ts'
-import { createStopwatch, type Timing } from './catalog/diagnostics/timing.ts'
+import { createStopwatch, type Timing } from '../runtime/lib/timers.ts'
 
 /** The results of one compile, stage by stage. */
 export interface Compiled {

@@ -21,7 +21,7 @@ const floors: Floors = [
   ['runtime/console', 'additions'],
   [
     'runtime/database.ts + runtime/app.ts + runtime/server.ts + runtime/main.ts + runtime/handler.ts',
-    'compiler/compile.ts + compiler/follow.ts + compiler/following',
+    'compiler/compile.ts + compiler/following',
   ],
   ['compiler/advise'],
   ['compiler/commands'],
@@ -68,7 +68,6 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   // The schema of a role is made by the code that validates against it, so that what is printed is what is served.
   'compiler/emit': ['runtime/engine'],
   'compiler/compile.ts': ['runtime/engine'],
-  'compiler/follow.ts': ['runtime/settings', 'runtime/db'],
   'compiler/following': ['runtime/settings', 'runtime/db'],
   // Documents are judged as they are when they are asked.
   'compiler/advise': ['runtime/auth', 'runtime/db', 'runtime/engine', 'runtime/graphql', 'runtime/settings'],
@@ -84,8 +83,8 @@ const rootEntries =
 const takenByReference: readonly string[] = [
   'compiler/catalog/diagnostics/object-name.ts',
   'compiler/catalog/privileges.ts',
+  'compiler/catalog/unique-keys.ts',
   'compiler/model/geo.ts',
-  'compiler/model/rules/one-to-one.ts',
   'runtime/contract/facts.ts',
   'runtime/contract/name-parts.ts',
   'runtime/engine/meaning.ts',

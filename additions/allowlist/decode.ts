@@ -1,6 +1,5 @@
 import { membersOf, tableNamed, type NamedTable } from '../../compiler/comments/additions.ts'
-import type { Decoder } from '../../compiler/comments/decoders.ts'
-import { isJsonList, member, type JsonValue } from '../../compiler/comments/json-value.ts'
+import { type Decoder, isJsonList, member, type JsonValue } from '../../compiler/comments/decoders.ts'
 import type { Key } from '../../compiler/comments/keys.ts'
 
 /** The table of listed documents, and the roles that it governs. */

@@ -1,6 +1,5 @@
 import { membersOf } from '../../compiler/comments/additions.ts'
-import type { Decoder } from '../../compiler/comments/decoders.ts'
-import { member, type JsonValue } from '../../compiler/comments/json-value.ts'
+import { type Decoder, member, type JsonValue } from '../../compiler/comments/decoders.ts'
 import type { Key } from '../../compiler/comments/keys.ts'
 
 /** The limits of one document's selections and cost; null: no limit. */

@@ -1,5 +1,5 @@
 import { createCompiler, type Compiled } from '../../compiler/compile.ts'
-import { createFollower } from '../../compiler/follow.ts'
+import { createFollower } from '../../compiler/following/serving/followed-source.ts'
 import { openDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
 import { createService } from '../../additions/service.ts'

@@ -1,8 +1,6 @@
 import { compareBytes } from '../../runtime/lib/text.ts'
 import { groupBy, groupInSteps, mapInSteps, type Steps } from '../../runtime/lib/steps.ts'
-import { readLists, type AnswerPart, type Lists } from './lists.ts'
-import type { RowOf } from './catalog-rows.ts'
-import { strayOf } from './strays.ts'
+import { readLists, type AnswerPart, type Lists, type RowOf } from './catalog-rows.ts'
 import type {
   Catalog,
   CatalogColumn,
@@ -351,3 +349,9 @@ const inputsOf = (row: RowOf<'functions'>, modes: readonly string[], index: Inde
       ? [{ name: row.names?.[place] ?? '', type, typeText: textOfType(type, -1, index) }]
       : [],
   )
+
+/** pg_identify_object describes an object in more detail than COMMENT accepts. */
+const strayOf = ({ kind, name, comment }: RowOf<'strays'>): CatalogStray => ({
+  object: `${kind.endsWith(' constraint') ? 'constraint' : kind === 'composite type column' ? 'column' : kind} ${name}`,
+  comment,
+})

@@ -1,9 +1,11 @@
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
-import type { CatalogAnswer, ReadRelation } from './decode.ts'
-import { nothingKnown, type KnownObjects } from './known.ts'
-import { catalogOf, learn } from './learn.ts'
-import type { Catalog, CatalogRelation, Oid } from './catalog.ts'
+import type { CatalogAnswer, ReadRelation, ReadFunction } from './decode.ts'
+import { nothingKnown, type KnownObjects, mentionedBy, type KnownLists, follow, type KindOfObject } from './known.ts'
+import type { Catalog, CatalogRelation, Oid, CatalogFunction, CatalogType } from './catalog.ts'
+import { bySchemaAndName, compareBytes } from '../../runtime/lib/text.ts'
+import { share } from '../../runtime/lib/memo/differences.ts'
+import { present } from './diagnostics/diagnostics.ts'
 
 /**
  * Joins an answer to the known state at the time of the question. An object's hash does not cover the names of
@@ -93,4 +95,179 @@ function renamedColumns(before: CatalogRelation, now: CatalogRelation | null): r
   const moved = before.schema !== now?.schema || before.name !== now.name
   const names = new Map(now?.columns.map(({ number, name }) => [number, name]))
   return before.columns.flatMap(({ number, name }) => (moved || (names.get(number) ?? name) !== name ? [name] : []))
+}
+
+/** The known state after the answer. */
+function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownObjects> {
+  const gone = (kind: 'relation' | 'function'): readonly Oid[] =>
+    answer.gone.filter((item) => item.kind === kind).map(({ oid }) => oid)
+  const relations = yield* follow(
+    relationKind,
+    known.relations,
+    gone('relation'),
+    answer.relations.map((read) => keepObject(known.relations.byOid.get(read.object.oid), read)),
+  )
+  const functions = yield* follow(
+    functionKind,
+    known.functions,
+    gone('function'),
+    answer.functions.map((read) => keepObject(known.functions.byOid.get(read.object.oid), read)),
+  )
+  yield
+  const { snapshot, counter } = answer
+  const touched = new Set(answer.touched)
+  const renew: typeof renewed = known.since === null ? (_, now) => now : renewed
+  const filled = renew(known.filled, answer.filled, (oid) => touched.has(oid))
+  return {
+    since: counter === null ? null : { snapshot, counter },
+    server: answer.server,
+    roles: new Map(answer.roles.map(({ oid, name }) => [oid, name])),
+    relations,
+    functions,
+    witnesses: witnessesIn(known.witnesses, relations, answer),
+    types: typesIn(known, answer, mentionedBy(relations, functions)),
+    schemas: answer.schemas.map((schema) =>
+      share(
+        known.schemas.find(({ oid }) => oid === schema.oid),
+        schema,
+      ),
+    ),
+    doubtful: new Set(),
+    filled,
+    needy: renew(known.needy, answer.needy, ({ oid }) => touched.has(oid)),
+    lists: listsOf(known, answer, filled),
+  }
+}
+
+/** Two samples per owner, so that one may change alone. */
+const witnessesOfOwner = 2
+
+/** Unchanged if every sample still has its owner and every owner has samples. */
+function witnessesIn(
+  before: KnownObjects['witnesses'],
+  { items, byOid }: KnownObjects['relations'],
+  { relations }: CatalogAnswer,
+): KnownObjects['witnesses'] {
+  const isOwned = ([owner, oids]: readonly [string, readonly Oid[]]): boolean =>
+    oids.every((oid) => byOid.get(oid)?.object.owner === owner)
+  const isWhole = ({ object }: ReadRelation): boolean => before.get(object.owner)?.length === witnessesOfOwner
+  if ([...before].every(isOwned) && relations.every(isWhole)) return before
+  const witnesses = new Map<string, Oid[]>()
+  for (const { object } of items) {
+    const own = witnesses.get(object.owner)
+    if (own === undefined) witnesses.set(object.owner, [object.oid])
+    else if (own.length < witnessesOfOwner) own.push(object.oid)
+  }
+  return witnesses
+}
+
+const listsOf = (
+  { lists }: KnownObjects,
+  { roles, memberships, members }: CatalogAnswer,
+  filled: KnownObjects['filled'],
+): KnownLists => {
+  const ordered = [...filled].sort((a, b) => Number(a) - Number(b))
+  const sharing = <T>(before: T | undefined, now: T): T => share(before, now)
+  return {
+    roles: sharing(
+      lists.roles,
+      roles.map(({ name, superuser, inherit, bypassRls }) => ({ name, superuser, inherit, bypassRls })),
+    ),
+    memberships: sharing(lists.memberships, memberships),
+    ...(members.length > 0 && { members: sharing(lists.members, members) }),
+    ...(ordered.length > 0 && { filled: sharing(lists.filled, ordered) }),
+  }
+}
+
+/** A list, updated from an answer about the changed objects. */
+const renewed = <T>(before: readonly T[], now: readonly T[], isTouched: (item: T) => boolean): readonly T[] => [
+  ...before.filter((item) => !isTouched(item)),
+  ...now,
+]
+
+const keepObject = <T, R extends { readonly object: T }>(before: R | undefined, read: R): R => {
+  const object = share(before?.object, read.object)
+  return object === read.object ? read : { ...read, object }
+}
+
+const bySignature = (a: CatalogFunction, b: CatalogFunction): number =>
+  bySchemaAndName(a, b) || compareBytes(inputsOf(a), inputsOf(b))
+
+const relationKind: KindOfObject<ReadRelation> = {
+  order: (a, b) => bySchemaAndName(a.object, b.object),
+  isAlwaysRead: ({ served, inherited }) => !served || inherited,
+}
+
+/** Defaults are printed with the names of their objects. */
+const functionKind: KindOfObject<ReadFunction> = {
+  order: (a, b) => bySignature(a.object, b.object),
+  isAlwaysRead: ({ object }) => object.defaults !== null,
+}
+
+const inputsOf = ({ args }: CatalogFunction): string => args.map(({ typeText }) => typeText).join(', ')
+
+/** The types that are mentioned now, every enum, and the type that identifies pg_trgm. */
+function typesIn(
+  known: KnownObjects,
+  { types }: CatalogAnswer,
+  seeds: ReadonlySet<Oid>,
+): ReadonlyMap<Oid, CatalogType> {
+  const all = new Map(types.map((type) => [type.oid, type]))
+  const mentioned = new Set(seeds)
+  for (const type of types) if (isListedEnum(type) || isTrigram(type)) mentioned.add(type.oid)
+  // A Set's iterator also visits items that are added during the iteration.
+  for (const oid of mentioned) {
+    const type = all.get(oid)
+    const further = type?.element ?? type?.base
+    if (further != null) mentioned.add(further)
+    for (const attribute of type?.attributes ?? []) mentioned.add(attribute.type)
+  }
+  const kept = types.filter(({ oid }) => mentioned.has(oid))
+  return new Map(kept.map((type) => [type.oid, share(known.types.get(type.oid), type)]))
+}
+
+const isTrigram = ({ kind, name }: CatalogType): boolean => kind === 'b' && name === 'gtrgm'
+
+const isListedEnum = ({ kind, schema }: CatalogType): boolean =>
+  kind === 'e' && schema !== 'information_schema' && !schema.startsWith('pg_')
+
+/** The answer contains more types than the mentioned ones. */
+function typeSchemasOf({ types }: KnownObjects, all: CatalogAnswer['typeSchemas']): Pick<Catalog, 'typeSchemas'> {
+  const mentioned = new Set(Array.from(types.values(), ({ schema }) => schema))
+  const typeSchemas = all.filter(({ name }) => mentioned.has(name))
+  return typeSchemas.length > 0 ? { typeSchemas } : {}
+}
+
+const needs = ({ needy }: KnownObjects, what: KnownObjects['needy'][number]['kind']): boolean =>
+  needy.some(({ kind }) => kind === what)
+
+function leavesOf(known: KnownObjects): Pick<Catalog, 'leaves'> {
+  const leaves = { settings: needs(known, 'settings'), session: needs(known, 'session') }
+  return leaves.settings || leaves.session ? { leaves } : {}
+}
+
+const servedIn = ({ served, object }: ReadRelation): CatalogRelation | null => (served ? object : null)
+const functionIn = ({ object }: ReadFunction): CatalogFunction => object
+
+/** The catalogue from an answer and the known state. */
+function* catalogOf(
+  memo: Memo,
+  known: KnownObjects,
+  { version, serverVersion, databaseOwner, typeSchemas, strays }: CatalogAnswer,
+): Steps<Catalog> {
+  const relations = yield* memo.map(servedIn, known.relations.items)
+  return {
+    version,
+    serverVersion,
+    databaseOwner,
+    readsClaims: needs(known, 'claims'),
+    ...leavesOf(known),
+    schemas: known.schemas,
+    relations: memo.of(present<CatalogRelation>, relations),
+    types: [...known.types.values()],
+    ...typeSchemasOf(known, typeSchemas),
+    functions: yield* memo.map(functionIn, known.functions.items),
+    ...(strays.length > 0 && { strays }),
+    ...known.lists,
+  }
 }

@@ -7,7 +7,7 @@
  * changes up to which it knows everything, and only later recorded changes are read.
  *
  * It returns rows of a name and a text of JSON: the single facts, and flat lists, one per kind of fact (see rows.ts),
- * the long ones in parts, so that they can be parsed in slices. lists.ts checks and decode.ts joins them. It works on
+ * the long ones in parts, so that they can be parsed in slices. catalog-rows.ts checks and decode.ts joins them. It works on
  * PostgreSQL 14 to 18; a column of some versions only is named without a table inside a lateral sub-select, so that in
  * other versions the name resolves to the constant beside it.
  */
@@ -22,11 +22,10 @@ import {
   type Extent,
   type Hashes,
 } from './queries/extent.ts'
-import { FUNCTION_LIST, ROUTINES } from './queries/functions.ts'
-import { FOREIGN_KEY_LIST, UNIQUE_LIST } from './queries/key-columns.ts'
-import { FILLED_LIST, MEMBER_LIST, NEEDY_LIST, STRAY_LIST } from './queries/marks.ts'
-import { ACLS, GRANTS, MEMBERSHIPS, ROLES, SCHEMA_LIST } from './queries/role-privileges.ts'
+import { FUNCTION_LIST, ROUTINES, ACLS, GRANTS, MEMBERSHIPS, ROLES, SCHEMA_LIST } from './queries/functions.ts'
 import {
+  FOREIGN_KEY_LIST,
+  UNIQUE_LIST,
   ATTRIBUTES,
   COLUMN_LIST,
   HASHES,
@@ -38,6 +37,7 @@ import {
   SEQUENCES,
   SEQUENCE_LIST,
 } from './queries/relations.ts'
+import { FILLED_LIST, MEMBER_LIST, NEEDY_LIST, STRAY_LIST } from './queries/marks.ts'
 import {
   HOMES,
   MENTIONED,

@@ -9,9 +9,9 @@ import { seenTriggers } from '../following/serving/live-triggers.ts'
 import type { Compiled } from '../compile.ts'
 import type { Artifacts } from '../emit/artifacts.ts'
 import { diffArtifacts, printDifferences } from '../emit/diff.ts'
-import { writeArtifacts } from '../emit/write.ts'
+import { writeArtifacts } from '../emit/disk.ts'
 import { dump } from '../catalog/diagnostics/dump.ts'
-import { printDiagnostics } from '../catalog/diagnostics/print.ts'
+import { printDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { type Command, type GivenOptions, type Terminal, exitCodes, misuse, textOption } from './command.ts'
 import {
   documentsRequest,
@@ -22,7 +22,7 @@ import {
   type TakenDocuments,
 } from './compile/documents-of.ts'
 import { writeOut } from './given-documents.ts'
-import { demandSchemas } from '../following/serving/demand-schemas.ts'
+import { demandSchemas } from '../following/serving/followed-source.ts'
 import { packageVersion } from './package.ts'
 import { demand, neededSettingsOf } from './needed-settings.ts'
 

@@ -10,7 +10,7 @@ import { afterMigration, type Applied, type HeldLock } from '../advise/diff/migr
 import { MigrationFailure, readScript, type ScriptStatement } from '../advise/diff/script.ts'
 import { readPolicies } from '../advise/diff/privilege-changes.ts'
 import { printComparison } from '../advise/diff/print-diff.ts'
-import { printDiagnostics } from '../catalog/diagnostics/print.ts'
+import { printDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import {
   type Command,
   type GivenOptions,

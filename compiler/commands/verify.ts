@@ -4,7 +4,7 @@ import { withDatabase } from '../../runtime/db/pool/pool.ts'
 import { buildView } from '../../runtime/engine/schema/schema.ts'
 import { createService } from '../../additions/service.ts'
 import { createCompiler } from '../compile.ts'
-import { demandSchemas } from '../following/serving/demand-schemas.ts'
+import { demandSchemas } from '../following/serving/followed-source.ts'
 import {
   CommandFailure,
   exitCodes,

@@ -6,8 +6,7 @@ import {
   type FilterConstant,
 } from '../../runtime/contract/stated.ts'
 import { suggest } from '../../runtime/lib/text.ts'
-import type { Decoder } from './decoders.ts'
-import { isJsonList, type JsonMembers, type JsonValue, member } from './json-value.ts'
+import { type Decoder, isJsonList, type JsonMembers, type JsonValue, member } from './decoders.ts'
 import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**

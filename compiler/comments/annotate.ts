@@ -14,7 +14,7 @@ import type {
   CatalogType,
 } from '../catalog/catalog.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
-import { present } from '../catalog/diagnostics/with-diagnostics.ts'
+import { present } from '../catalog/diagnostics/diagnostics.ts'
 import {
   nameColumn,
   nameConstraint,

@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../runtime/lib/json.ts'
 import { jsonOf } from './additions.ts'
-import type { Decoded, Decoder } from './decoders.ts'
-import { isJsonList, type JsonValue } from './json-value.ts'
+import { type Decoded, type Decoder, isJsonList, type JsonValue } from './decoders.ts'
 
 /** Decoders of `readOnly`, `writeOnly` and `preset` (spec/graphql.md 17.5); malformed parts are reported. */
 

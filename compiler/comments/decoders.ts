@@ -1,4 +1,3 @@
-import { isJsonList, type JsonMembers, type JsonValue, member } from './json-value.ts'
 import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**
@@ -128,3 +127,16 @@ function kindWord(value: JsonValue): string {
   if (typeof value === 'number') return `${Number.isInteger(value) ? 'integer' : 'floating point'} \`${value}\``
   return 'map'
 }
+
+/** The result type of JSON.parse. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonMembers
+
+export interface JsonMembers {
+  readonly [key: string]: JsonValue
+}
+
+export const isJsonList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
+
+/** The member, or null if absent: an absent setting reads like a null one. */
+export const member = (object: JsonMembers, key: string): JsonValue =>
+  Object.hasOwn(object, key) ? (object[key] ?? null) : null

@@ -1,8 +1,7 @@
 import type { ConditionFacts } from '../../runtime/contract/stated.ts'
 import { isJsonObject } from '../../runtime/lib/json.ts'
 import { conditionsOnColumns } from './additions.ts'
-import type { Decoder } from './decoders.ts'
-import { isJsonList, type JsonValue } from './json-value.ts'
+import { type Decoder, isJsonList, type JsonValue } from './decoders.ts'
 
 /** A relation in a comment, with the path of relations to it (spec/graphql.md 17.8). */
 export interface LinkSetting {

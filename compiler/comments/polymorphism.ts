@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../runtime/lib/json.ts'
 import { membersOf } from './additions.ts'
-import type { Decoder } from './decoders.ts'
-import { isJsonList, member, type JsonValue } from './json-value.ts'
+import { type Decoder, isJsonList, member, type JsonValue } from './decoders.ts'
 
 /** A table comment's settings of abstract types (spec/graphql.md 17.9). */
 export interface PolymorphismSetting {

@@ -1,10 +1,47 @@
+import { type JsonMembers, type JsonValue, type Decoded, member } from './decoders.ts'
+import { isJsonObject, tryParseJson } from '../../runtime/lib/json.ts'
 import { suggest } from '../../runtime/lib/text.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
-import type { Decoded } from './decoders.ts'
-import { type ParsedComment, parseComment } from './grammar.ts'
-import { type JsonValue, member } from './json-value.ts'
 import { coreKeys, type Key, type ObjectKind, objectKinds, type CommentSettings } from './keys.ts'
+
+/** The content of a comment. `outside`: its text without the directive, null if empty. */
+type ParsedComment =
+  /** No directive, or one with JSON that is not an object: `ignored` is its text. */
+  | { readonly kind: 'plain'; readonly outside: string | null; readonly ignored: string | null }
+  | { readonly kind: 'settings'; readonly outside: string | null; readonly settings: JsonMembers }
+  | { readonly kind: 'broken'; readonly text: string }
+
+const opening = '@graphql('
+
+/**
+ * Finds the directive of a comment (spec/graphql.md 13.1): from the first `@graphql(` greedily to the last `)` of the
+ * whole comment, line feeds included, at least one character in between. The content must be JSON.
+ */
+export function parseComment(comment: string | null): ParsedComment {
+  if (comment === null) return { kind: 'plain', outside: null, ignored: null }
+  const start = comment.indexOf(opening)
+  const from = start + opening.length
+  const to = comment.lastIndexOf(')')
+  if (start < 0 || to <= from) return { kind: 'plain', outside: joinTexts(comment), ignored: null }
+  return readCapture(comment.slice(from, to), joinTexts(comment.slice(0, start), comment.slice(to + 1)))
+}
+
+function readCapture(text: string, outside: string | null): ParsedComment {
+  const value = tryParseJson(text) as JsonValue | undefined
+  if (value === undefined) return { kind: 'broken', text }
+  return isJsonObject(value)
+    ? { kind: 'settings', outside, settings: value }
+    : { kind: 'plain', outside, ignored: text }
+}
+
+function joinTexts(...texts: readonly string[]): string | null {
+  const joined = texts
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .join('\n')
+  return joined === '' ? null : joined
+}
 
 /** Why requests fail: of several faults the one with the first `stage` is answered (spec/graphql.md 13.1). */
 export interface SettingRefusal {
@@ -12,7 +49,7 @@ export interface SettingRefusal {
   readonly message: string
 }
 
-export interface ReadComment<Kind extends ObjectKind> {
+interface ReadComment<Kind extends ObjectKind> {
   readonly settings: CommentSettings<Kind>
   /** The comment's text outside the directive. */
   readonly outside: string | null

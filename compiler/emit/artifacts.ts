@@ -5,7 +5,6 @@ import { orNull } from '../../runtime/engine/artifact-failure.ts'
 import { readPart } from '../../runtime/engine/load.ts'
 import { sha256Hex } from '../../runtime/lib/text.ts'
 import { manifestText } from './manifest.ts'
-import { schemaFiles } from './sdl.ts'
 
 /** c4: the files of one revision on disk. */
 export interface Artifacts {
@@ -69,3 +68,15 @@ const printedPaths = (manifest: Manifest): readonly string[] => [
   ...[functionsFile, ...manifest.entities.map(({ id }) => entityFile(id))].map(typesFile),
   ...Object.keys(schemaFiles(manifest, () => '')),
 ]
+
+/** SDL text of a role's schema; the engine makes it (runtime/engine/schema), this room decides the roles and files. */
+export type PrintSchema = (manifest: Manifest, role: string) => string
+
+/** The usual roles of a database of this service; others see their schema by introspection. */
+const printedRoles = ['anon', 'authenticated', 'service_role'] as const
+
+/** One file per role: `schema.anon.graphql`. A role that the database lacks has the privileges of PUBLIC. */
+export const schemaFiles = (manifest: Manifest, printSchema: PrintSchema): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    printedRoles.map((role) => [`schema.${role}.graphql`, `${printSchema(manifest, role).trimEnd()}\n`]),
+  )

@@ -1,12 +1,11 @@
 import { join } from 'node:path'
 import { currentFile } from '../../runtime/contract/artifact.ts'
 import type { Artifacts } from './artifacts.ts'
-import { diffLines } from './diff-lines.ts'
-import { localDisk } from './disk.ts'
-import { currentText } from './write.ts'
+import { localDisk, currentText } from './disk.ts'
+import { structuredPatch } from 'diff'
 
 /** The difference that writing the artifacts would make in one file. */
-export interface FileDifference {
+interface FileDifference {
   /** Path inside the revision's folder, or `current.json`. */
   readonly path: string
   readonly kind: 'added' | 'removed' | 'changed'
@@ -54,3 +53,19 @@ function revisionNamed(text: string | null): string | null {
   const id = /"revision":\s*"([0-9a-f]{16})"/.exec(text ?? '')?.[1]
   return id ?? null
 }
+
+/** The lines of context around a change. */
+const context = 2
+
+/**
+ * The difference of two texts, by lines: hunks of changed lines with some context, `@@ line @@` before each. Empty if
+ * the texts are equal.
+ */
+export function diffLines(before: string, after: string): string {
+  const { hunks } = structuredPatch('', '', ended(before), ended(after), '', '', { context })
+  const printed = hunks.flatMap(({ newStart, lines }) => [`@@ ${newStart} @@`, ...lines])
+  return printed.map((line) => `${line}\n`).join('')
+}
+
+/** A missing newline at the end is not a difference. */
+const ended = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)

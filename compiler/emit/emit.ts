@@ -1,21 +1,30 @@
 import { digestEntity, revisionId, type EntityModule, type Revision } from '../../runtime/contract/artifact.ts'
-import type { ObjectId } from '../../runtime/contract/manifest.ts'
+import type {
+  ObjectId,
+  EntityFacts,
+  FunctionFacts,
+  RelationFacts,
+  ResultFacts,
+  Diagnostic,
+} from '../../runtime/contract/manifest.ts'
 import { createMemo, type Memo } from '../../runtime/lib/memo/memo.ts'
-import { sha256Hex } from '../../runtime/lib/text.ts'
+import { sha256Hex, messageOf } from '../../runtime/lib/text.ts'
 import { inTurns, type Steps } from '../../runtime/lib/steps.ts'
 import type { EntitySql, Model } from '../model/model.ts'
-import { withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
-import { entityModule, columnTypesOf } from './builders.ts'
-import { callsModule } from './calls.ts'
-import { checkCalls, checkEntity, createCheck, type Check, type Checked } from './check.ts'
-import { leaveOut } from './leave-out.ts'
+import { withDiagnostics, type WithDiagnostics, diagnose } from '../catalog/diagnostics/diagnostics.ts'
+import { entityModule, columnTypesOf, callsModule, typeModule, type Types } from './builders.ts'
 import { manifestDigest } from './manifest.ts'
-import { createSqlParser } from './sql-parser.ts'
+import { createSqlParser, isUnparsed, type ParseSql } from './sql-parser.ts'
+import type { CallBuilder, EntityBuilder } from '../../runtime/contract/builder.ts'
+import { evaluateModule } from '../../runtime/engine/load.ts'
+import { createLru, type Lru } from '../../runtime/lib/caches.ts'
+import { nameObject } from '../catalog/diagnostics/object-name.ts'
+import { callSample, entitySamples, typeSample, type SqlSample, type TypeBuilder } from './samples.ts'
 
 /**
  * Model -> Revision. `version` is the schema version at which the model was read; it is not part of the revision's id.
  */
-export type Emit = (model: Model, version: string | null) => Promise<WithDiagnostics<Revision>>
+type Emit = (model: Model, version: string | null) => Promise<WithDiagnostics<Revision>>
 
 /** The module of one relation. */
 interface EntityPart {
@@ -79,3 +88,152 @@ function* revisionOf(
   })
   return { id, version, manifest, entities: yield* memo.map(moduleOf, parts), functions: calls }
 }
+
+/** Objects whose SQL Postgres would refuse. */
+interface Refused {
+  readonly entities: ReadonlySet<ObjectId>
+  readonly functions: ReadonlySet<ObjectId>
+}
+
+/** The model without these objects and without the fields of their types; everything else is unchanged. */
+function leaveOut(model: Model, refused: Refused): Model {
+  if (refused.entities.size === 0 && refused.functions.size === 0) return model
+  const leads = ({ result }: FunctionFacts): boolean => refused.entities.has(entityOf(result) ?? '')
+  const { manifest } = model
+  const functions = manifest.functions.filter((fn) => !refused.functions.has(fn.id) && !leads(fn))
+  const sound = manifest.entities.filter(({ id }) => !refused.entities.has(id))
+  const entities = sound.map((entity) => cut(entity, refused, leads))
+  return {
+    manifest: { ...manifest, entities, functions },
+    entities: only(model.entities, entities),
+    functions: only(model.functions, functions),
+  }
+}
+
+const entityOf = (result: ResultFacts): ObjectId | null =>
+  result.kind === 'row' || result.kind === 'set' ? result.entity : null
+
+function cut(entity: EntityFacts, refused: Refused, leads: (fn: FunctionFacts) => boolean): EntityFacts {
+  const isThere = ({ target, way }: RelationFacts): boolean =>
+    !refused.entities.has(target) && (way?.through ?? []).every((between) => !refused.entities.has(between.entity))
+  const { unions } = entity
+  return {
+    ...entity,
+    relations: entity.relations.filter(isThere),
+    ...(unions && { unions: unions.map((union) => ({ ...union, of: union.of.filter(isThere) })) }),
+    computed: entity.computed.filter((fn) => !leads(fn)),
+  }
+}
+
+interface Identified {
+  readonly id: ObjectId
+}
+
+function only<T extends Identified>(all: readonly T[], kept: readonly Identified[]): readonly T[] {
+  const ids = new Set(kept.map(({ id }) => id))
+  return all.filter(({ id }) => ids.has(id))
+}
+
+/** The result of checking the modules of some objects. */
+interface Checked {
+  /** Those whose SQL Postgres would refuse. */
+  readonly refused: readonly ObjectId[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Every SQL text that the builders can make must parse as exactly one statement. A text that does not is a fault of the
+ * compiler, not of the owner: it is an error about that object, which is then left out (leaveOut). A text that
+ * cannot be checked is reported and kept.
+ */
+async function checkEntity(id: ObjectId, text: string, types: Types, check: Check): Promise<Checked> {
+  const object = objectName('relation', id)
+  const news = newLines(text, check)
+  try {
+    const samples = news.length === 0 ? [] : entitySamples(evaluateModule(text, id) as EntityBuilder)
+    const problems = [...(await problemsOf(samples, check.parse)), ...(await typeProblems(types, check))]
+    if (problems.length === 0) for (const line of news) check.lines.set(line, true)
+    return problemDiagnostics(id, object, problems)
+  } catch (error) {
+    const facts = { part: 'its builder', problem: messageOf(error) }
+    return { refused: [id], diagnostics: [diagnose('statement-refused', object, facts)] }
+  }
+}
+
+/** The dependencies of a check: the parser, and earlier positive results. */
+interface Check {
+  readonly parse: ParseSql
+  /** By text. */
+  readonly types: Lru<string, { readonly problem: string | null }>
+  /** Of modules, with normalized names. */
+  readonly lines: Lru<string, true>
+}
+
+const rememberedTypes = 2_000
+const rememberedCharacters = 2_000_000
+
+const createCheck = (parse: ParseSql): Check => ({
+  parse,
+  types: createLru(rememberedTypes),
+  lines: createLru(rememberedCharacters, (_, line) => line.length),
+})
+
+/** The content of a quoted word is irrelevant in every language. */
+const quotedWord = /(['"])[A-Za-z_][A-Za-z0-9_]*\1/g
+const typeLine = /^const /
+
+/**
+ * Lines of a module that no valid module contained. Each line is a complete member (js-text.ts), or the text of a type,
+ * which is checked separately; so a module of valid lines is valid. Thousands of tables have a few dozen distinct
+ * lines, and evaluating a module costs as much as writing it.
+ */
+const newLines = (text: string, { lines }: Check): readonly string[] =>
+  text
+    .replace(quotedWord, '$1$1')
+    .split('\n')
+    .filter((line) => !typeLine.test(line) && lines.get(line) === undefined)
+
+interface Problem {
+  readonly part: string
+  readonly problem: string
+}
+
+/** A type's functions depend on their text only, so each text is checked once. */
+async function typeProblems({ list }: Types, { parse, types }: Check): Promise<readonly Problem[]> {
+  const problems: Problem[] = []
+  for (const { text, column } of list) {
+    const known = types.get(text) ?? {
+      problem: await parse(typeSample(evaluateModule(typeModule(text), 'type') as TypeBuilder)),
+    }
+    types.set(text, known)
+    if (known.problem !== null) problems.push({ part: `the type of column ${column.column}`, problem: known.problem })
+  }
+  return problems
+}
+
+async function checkCalls(parse: ParseSql, text: string): Promise<Checked> {
+  const calls = Object.entries(evaluateModule(text, 'functions') as Readonly<Record<ObjectId, CallBuilder>>)
+  const all: Checked[] = []
+  for (const [id, call] of calls) {
+    all.push(problemDiagnostics(id, objectName('function', id), await problemsOf([callSample(call)], parse)))
+  }
+  return { refused: all.flatMap((one) => one.refused), diagnostics: all.flatMap((one) => one.diagnostics) }
+}
+
+async function problemsOf(samples: readonly SqlSample[], parse: ParseSql): Promise<readonly Problem[]> {
+  const problems: Problem[] = []
+  for (const { part, sql } of samples) {
+    const problem = await parse(sql)
+    if (problem !== null) problems.push({ part, problem })
+  }
+  return problems
+}
+
+function problemDiagnostics(id: ObjectId, object: string, problems: readonly Problem[]): Checked {
+  const diagnostics = problems.map((facts) =>
+    diagnose(isUnparsed(facts.problem) ? 'statement-unchecked' : 'statement-refused', object, facts),
+  )
+  return { refused: diagnostics.some(({ severity }) => severity === 'error') ? [id] : [], diagnostics }
+}
+
+const objectName = (kind: string, id: ObjectId): string => nameObject(kind, ...(JSON.parse(id) as readonly string[]))

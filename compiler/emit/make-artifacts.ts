@@ -1,10 +1,17 @@
 import { entityFile, functionsFile, type Revision } from '../../runtime/contract/artifact.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Model } from '../model/model.ts'
-import { builderTypesFile, loadedFiles, typesFile, sealPrinted, type Artifacts } from './artifacts.ts'
-import { createPrinter } from './printer.ts'
+import {
+  builderTypesFile,
+  loadedFiles,
+  typesFile,
+  sealPrinted,
+  type Artifacts,
+  schemaFiles,
+  type PrintSchema,
+} from './artifacts.ts'
+import { createPrinter } from './js-text.ts'
 import { builderTypes, callTypes, createEntityTypes } from './row-types.ts'
-import { schemaFiles, type PrintSchema } from './sdl.ts'
 
 /**
  * The files of a revision: those for the engine, and those for people and their tools (types, SDL). The latter are made

@@ -18,29 +18,28 @@ import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } fro
 import { manifestFacts, reportedSchemas, type ModelAddition } from './additions.ts'
 import { collisionDiagnostics } from './collisions.ts'
 import { placedFunction, type PlacedFunction } from './computed.ts'
-import { crossingDiagnostics } from './crossing.ts'
+import {
+  crossingDiagnostics,
+  withoutLoosened,
+  sentDefaultsDiagnostics,
+  withSentDefaults,
+  withTenants,
+} from './distributed.ts'
 import { buildComposites } from './composites.ts'
 import { marksEnum, marksFunction, marksRelation } from './deprecation.ts'
-import { buildEntities, type Entity, type EntityScope } from './entities.ts'
+import { buildEntities, type Entity, type EntityScope, withSelfContained } from './entities.ts'
 import { buildEnums, type ServedEnum } from './enums.ts'
 import { formFacts } from './filter-forms.ts'
-import { functionNames } from './function-names.ts'
-import { buildFunctions, type RootFunction } from './functions.ts'
+import { functionNames, buildFunctions, type RootFunction } from './functions.ts'
 import { nameRelations } from './named-relations.ts'
 import { buildLinks } from './links.ts'
 import { liveDiagnostics, watchedCalls, watchedEntities, type Watched } from './live.ts'
-import { schemaUsage } from './privileges.ts'
+import { schemaUsage, privilegesByRole, rolesPart, typeSchemaFacts } from './privileges.ts'
 import { buildReport } from './report-facts.ts'
-import type { FunctionScope } from './results.ts'
-import { withoutLoosened } from './restrictive.ts'
-import { privilegesByRole, rolesPart } from './roles.ts'
+import type { FunctionScope } from './signatures.ts'
 import type { ValueScope } from './scalars.ts'
-import { sentDefaultsDiagnostics, withSentDefaults } from './sent-defaults.ts'
 import { inOrder, readScope, servedSchema, type ServedSchema } from './scope.ts'
 import type { CallSql, EntitySql, Model } from './model.ts'
-import { withSelfContained } from './self-contained.ts'
-import { withTenants } from './tenants.ts'
-import { typeSchemaFacts } from './type-schemas.ts'
 
 export interface Built {
   readonly model: Model

@@ -13,7 +13,7 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import { nameType, nameObject } from '../catalog/diagnostics/object-name.ts'
-import type { FunctionNames } from './function-names.ts'
+import type { FunctionNames } from './functions.ts'
 
 /**
  * Reports names that two objects claim (spec/graphql.md 2.4, decision 8). Nothing is resolved here: which object gets

@@ -1,23 +1,29 @@
 import { filterForms } from '../../runtime/contract/filter-forms.ts'
-import { anyFormOf } from '../../runtime/contract/facts.ts'
+import { anyFormOf, objectId } from '../../runtime/contract/facts.ts'
 import type { ColumnFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
 import { opaqueType } from '../../runtime/sql/pg-types.ts'
 import type { AnnotatedColumn } from '../comments/annotated.ts'
-import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
-import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
+import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameColumn } from '../catalog/diagnostics/object-name.ts'
-import { comparisonOf, sortingOf } from './comparisons.ts'
 import { attributesOf } from './composites.ts'
 import { deprecation } from './deprecation.ts'
 import { formSwitches } from './filter-forms.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'
-import { fieldOfColumn, nodeIdField, nodeIdDiagnostic } from './node-id.ts'
 import { columnGrants } from './privileges.ts'
-import { schemaAdditions, typeFacts, type ValueAdditions, type ValueFacts, type Values } from './scalars.ts'
+import {
+  schemaAdditions,
+  typeFacts,
+  type ValueAdditions,
+  type ValueFacts,
+  type Values,
+  castText,
+  readAs,
+  sqlType,
+  orderSql,
+  lookThrough,
+} from './scalars.ts'
 import type { ModelScope } from './scope.ts'
-import { castText, readAs, sqlType } from './sql-types.ts'
-import { orderSql } from './orders.ts'
 import { tableAdditions } from './table-additions.ts'
 import type { ColumnSql } from './model.ts'
 
@@ -155,3 +161,73 @@ export function buildColumnSql(
     }
   })
 }
+
+/**
+ * The field of the node id: `Node.nodeId` is this field even if a column has its name (spec/graphql.md, decision 15).
+ */
+export const nodeIdField = 'nodeId'
+
+/**
+ * The name of a column's field, valid or not; null if it would be that of the node id and the spelling of the database
+ * does not help: the same name, an invalid one, or that of another column's field.
+ */
+function fieldOfColumn({ relation, schema }: Pick<NamedRelation, 'relation' | 'schema'>, column: Named): string | null {
+  const wanted = (one: Named): string => columnField(one.settings.name, one.name, schema.inflects)
+  const name = wanted(column)
+  if (name !== nodeIdField) return name
+  const isFree = column.name !== nodeIdField && relation.columns.every((other) => wanted(other) !== column.name)
+  return isFree && isValidName(column.name) ? column.name : null
+}
+
+type Named = NamedRelation['relation']['columns'][number]
+
+/** @param instead the consequence for the object, as a clause */
+export const nodeIdDiagnostic = (object: string, instead: string): Diagnostic =>
+  diagnose('node-id-kept', object, { instead })
+
+/** Types of pg_catalog whose values Postgres compares with each other without loss. */
+const families: Readonly<Record<string, string>> = {
+  int2: 'number',
+  int4: 'number',
+  int8: 'number',
+  numeric: 'number',
+  float4: 'float',
+  float8: 'float',
+  text: 'text',
+  varchar: 'text',
+}
+
+/**
+ * The comparable values of a column (spec/graphql.md 17.1): those of its type or family. Two collations order the same
+ * texts differently, so that Postgres refuses to compare them.
+ */
+function comparisonOf(
+  scope: ModelScope,
+  { type: oid, collation }: AnnotatedColumn,
+  asked: ValueAdditions,
+): Pick<ColumnFacts, 'comparison'> {
+  const type = lookThrough(scope, oid, asked)
+  return type === undefined ? {} : { comparison: collated(familyOf(type), collation) }
+}
+
+/**
+ * The values that a column can be sorted with (spec/graphql.md 17.9): those that convert to its type without rounding
+ * or truncation.
+ */
+function sortingOf(
+  scope: ModelScope,
+  { type: oid, collation, modifier }: AnnotatedColumn,
+  asked: ValueAdditions,
+): Pick<ColumnFacts, 'sorting'> {
+  const type = lookThrough(scope, oid, asked)
+  if (type === undefined) return {}
+  const family = familyOf(type)
+  const own = family === 'text' ? family : `${objectId(type.schema, type.name)}${modifier < 0 ? '' : ` ${modifier}`}`
+  return { sorting: collated(own, collation) }
+}
+
+const familyOf = ({ schema, name }: { readonly schema: string; readonly name: string }): string =>
+  schema === 'pg_catalog' ? (families[name] ?? name) : objectId(schema, name)
+
+const collated = (text: string, collation: string | undefined): string =>
+  collation === undefined ? text : `${text} collate ${collation}`

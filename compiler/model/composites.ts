@@ -4,12 +4,8 @@ import type { AttributeFacts, CompositeFacts, Diagnostic } from '../../runtime/c
 import { isOn } from '../comments/additions.ts'
 import type { Annotated, AnnotatedType } from '../comments/annotated.ts'
 import type { Oid } from '../catalog/catalog.ts'
-import { orderSql } from './orders.ts'
-import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
-import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
-import { nameAttribute, nameType } from '../catalog/diagnostics/object-name.ts'
-import { columnField, isValidName, typeNameOf } from './names.ts'
 import {
+  orderSql,
   additionsOfSchema,
   isCompositeType,
   lookThrough,
@@ -18,9 +14,14 @@ import {
   type ValueAdditions,
   type Values,
   type ValueScope,
+  castText,
+  readAs,
+  sqlType,
 } from './scalars.ts'
+import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
+import { nameAttribute, nameType } from '../catalog/diagnostics/object-name.ts'
+import { columnField, isValidName, typeNameOf } from './names.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
-import { castText, readAs, sqlType } from './sql-types.ts'
 import type { AttributeSql } from './model.ts'
 
 /** The composite types of the served schemas (`composites`, spec/graphql.md 17); null if no schema enables them. */

@@ -3,17 +3,21 @@ import { formOf, objectId } from '../../runtime/contract/facts.ts'
 import { hasFilter } from '../../runtime/sql/scalars.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/annotated.ts'
-import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameFunction } from '../catalog/diagnostics/object-name.ts'
-import { readArguments, reservedProblem } from './arguments.ts'
-import { functionFacts, judge, hiddenDiagnostics } from './judge.ts'
-import { nodeIdField, nodeIdDiagnostic } from './node-id.ts'
-import { functionId } from './overloads.ts'
-import type { Result, ResultContext } from './results.ts'
-import { additionsOfFunction, lookThrough } from './scalars.ts'
+import {
+  readArguments,
+  reservedProblem,
+  functionFacts,
+  judge,
+  hiddenDiagnostics,
+  functionId,
+  type Result,
+  type ResultContext,
+} from './signatures.ts'
+import { nodeIdField, nodeIdDiagnostic } from './columns.ts'
+import { additionsOfFunction, lookThrough, orderSql, sqlType } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
-import { orderSql } from './orders.ts'
-import { sqlType } from './sql-types.ts'
 import type { EntitySql } from './model.ts'
 
 /** A function of a row: a field of that row's type (spec/graphql.md 9.4). */

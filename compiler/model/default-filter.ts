@@ -6,9 +6,8 @@ import { forms } from '../../runtime/sql/forms.ts'
 import { enumOperators, listOperators, type OperatorName } from '../../runtime/sql/operators.ts'
 import { scalarTable } from '../../runtime/sql/scalars.ts'
 import type { AnnotatedColumn, AnnotatedRelation } from '../comments/annotated.ts'
-import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
+import { diagnose, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameRelation } from '../catalog/diagnostics/object-name.ts'
-import { withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
 import type { ValueScope } from './scalars.ts'
 
 type Facts = Pick<EntityFacts, 'defaultFilter'>

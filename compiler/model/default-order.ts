@@ -1,9 +1,8 @@
 import type { ColumnFacts, Diagnostic, EntityFacts } from '../../runtime/contract/manifest.ts'
 import type { DefaultOrderFacts } from '../../runtime/contract/stated.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
-import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
+import { diagnose, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameRelation } from '../catalog/diagnostics/object-name.ts'
-import { withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
 
 type Facts = Pick<EntityFacts, 'defaultOrder'>
 

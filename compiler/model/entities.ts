@@ -3,9 +3,9 @@ import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
 import { isOff } from '../comments/additions.ts'
-import type { AnnotatedFunction } from '../comments/annotated.ts'
+import type { AnnotatedFunction, Annotated } from '../comments/annotated.ts'
 import { relationWord } from '../catalog/diagnostics/object-name.ts'
-import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
+import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { accessFacts, presetColumns, presetSql } from './access.ts'
 import { additionsOfTable, buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
@@ -16,17 +16,17 @@ import { lookupFacts } from './lookups.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { unlinked, type RelationLinks } from './links.ts'
 import { tableGrants } from './privileges.ts'
-import { crossedBy, crossingsOf } from './crossings.ts'
+import { crossedBy, crossingsOf, buildRelations } from './relations.ts'
 import { linkedRelations } from './paths.ts'
-import { buildRelations } from './relations.ts'
-import { resultContext, type FunctionScope } from './results.ts'
+import { resultContext, type FunctionScope } from './signatures.ts'
 import { softDelete } from './soft-delete.ts'
-import { isIdentified } from './rules/one-to-one.ts'
+import { isIdentified } from '../catalog/unique-keys.ts'
 import { readValues, type ValueScope } from './scalars.ts'
 import { tableAdditions } from './table-additions.ts'
 import { interfaceFacts, unionFacts } from './unions.ts'
 import { buildArbiters, type Arbiters } from './upsert.ts'
 import type { ColumnSql, EntitySql } from './model.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 
 /** A relation in the API, and the source of its builder. */
 export interface Entity {
@@ -200,3 +200,14 @@ const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
     grants: memo.of(tableGrants, relation.grants),
   }
 }
+
+/** Marks relations for which inserts of related rows may be combined unobservably (spec/graphql.md 17.6). */
+export function withSelfContained(memo: Memo, annotated: Annotated, entities: readonly Entity[]): readonly Entity[] {
+  const { selfContained = [], relations } = annotated
+  if (selfContained.length === 0 || !entities.some(({ facts }) => facts.nestedWrites === true)) return entities
+  const found = new Set(selfContained)
+  const ids = new Set(relations.flatMap(({ oid, schema, name }) => (found.has(oid) ? [objectId(schema, name)] : [])))
+  return entities.map((entity) => (ids.has(entity.facts.id) ? memo.of(markedEntity, entity) : entity))
+}
+
+const markedEntity = ({ facts, sql }: Entity): Entity => ({ facts: { ...facts, selfContained: true }, sql })

@@ -3,13 +3,29 @@ import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/annotated.ts'
-import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
-import { readArguments, reservedProblem, type Arguments } from './arguments.ts'
-import type { PlacedFunction } from './computed.ts'
-import { functionFacts, hidden, judge, type Judged, hiddenDiagnostics } from './judge.ts'
-import { functionId, isDistinguished } from './overloads.ts'
-import { isPseudo, resultContext, type FunctionScope, type Result, type ResultContext } from './results.ts'
+import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
+import {
+  readArguments,
+  reservedProblem,
+  type Arguments,
+  functionFacts,
+  hidden,
+  judge,
+  type Judged,
+  hiddenDiagnostics,
+  functionId,
+  isDistinguished,
+  isPseudo,
+  resultContext,
+  type FunctionScope,
+  type Result,
+  type ResultContext,
+  type FunctionIdentity,
+} from './signatures.ts'
+import { type PlacedFunction, rowArgument } from './computed.ts'
 import type { CallSql } from './model.ts'
+import { nameFunction } from '../catalog/diagnostics/object-name.ts'
+import type { ModelScope } from './scope.ts'
 
 /** A function that is a field of Query or Mutation. */
 export interface RootFunction {
@@ -101,3 +117,24 @@ function judgeRoot(
 
 const hasKey = ({ namedRelations }: ResultContext, entity: ObjectId): boolean =>
   (namedRelations.get(entity)?.key.length ?? 0) > 0
+
+/** The owner's name of a function, by the row of a computed field (null: none) and the id of its facts. */
+export type FunctionNames = (row: ObjectId | null, id: ObjectId) => string
+
+/** Facts lack the SQL argument types, which are part of its name. */
+export function functionNames(scope: ModelScope, functions: readonly AnnotatedFunction[]): FunctionNames {
+  const key = (row: ObjectId | null, id: ObjectId): string => JSON.stringify([row, id])
+  const names = new Map(
+    functions.flatMap((fn) => {
+      const row = rowArgument(scope, fn) ?? null
+      return functionIdentities(fn).map((id) => [key(row, id), nameFunction(fn)] as const)
+    }),
+  )
+  return (row, id) => names.get(key(row, id)) ?? id
+}
+
+/** The possible ids of its facts: they depend on whether other functions have its name. */
+export const functionIdentities = (fn: FunctionIdentity): readonly ObjectId[] => [
+  functionId(fn, true),
+  functionId(fn, false),
+]

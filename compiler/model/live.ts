@@ -8,7 +8,7 @@ import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import { nameRelation } from '../catalog/diagnostics/object-name.ts'
 import { rowArgument } from './computed.ts'
 import type { Entity } from './entities.ts'
-import { functionIdentities } from './function-names.ts'
+import { functionIdentities } from './functions.ts'
 import type { ModelScope } from './scope.ts'
 
 /** By OID, of the relations and functions of the served schemas. */

@@ -2,7 +2,7 @@ import { compareBytes } from '../../runtime/lib/text.ts'
 import type { EntityFacts, LookupFacts } from '../../runtime/contract/manifest.ts'
 import { isOn } from '../comments/additions.ts'
 import type { NamedRelation } from './named-relations.ts'
-import { isIdentified } from './rules/one-to-one.ts'
+import { isIdentified } from '../catalog/unique-keys.ts'
 import { tableAdditions } from './table-additions.ts'
 
 /**

@@ -1,5 +1,4 @@
 import { lowerFirst } from '../../runtime/contract/name-parts.ts'
-import { inflect } from './inflect.ts'
 
 /**
  * Names of the API from names of the database (spec/graphql.md 2.2, 2.3). `override` is the `name` setting, which is
@@ -31,7 +30,7 @@ export const functionField = (override: string | null, name: string, inflects: b
 export const argumentField = (name: string, inflects: boolean): string => lowerFirst(inflects ? inflect(name) : name)
 
 /** The target of a relation's field: its base name, and whether its schema inflects. */
-export interface Target {
+interface Target {
   readonly name: string
   readonly schema: { readonly inflects: boolean }
 }
@@ -45,4 +44,20 @@ export function toOneField(columns: readonly string[], target: Target): string {
   const [column] = columns
   if (columns.length !== 1 || column === undefined || !column.endsWith(suffix)) return lowerFirst(target.name)
   return argumentField(column.slice(0, -suffix.length), target.schema.inflects)
+}
+
+const isAlphanumeric = (character: string): boolean => /^[\p{Alphabetic}\p{Nd}\p{Nl}\p{No}]$/u.test(character)
+
+/**
+ * GraphQL casing (spec/graphql.md 2.1): a character that does not follow an alphanumeric one goes to upper case, then
+ * underscores are dropped. Nothing goes to lower case.
+ */
+export function inflect(name: string): string {
+  let inflected = ''
+  let afterAlphanumeric = false
+  for (const character of name) {
+    inflected += afterAlphanumeric ? character : character.toUpperCase()
+    afterAlphanumeric = isAlphanumeric(character)
+  }
+  return inflected.replaceAll('_', '')
 }

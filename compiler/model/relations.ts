@@ -1,17 +1,13 @@
 import type { RelationFacts } from '../../runtime/contract/manifest.ts'
 import { rootField } from '../../runtime/contract/name-parts.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
-import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
-import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
-import type { NamedRelation } from './named-relations.ts'
+import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
+import type { NamedRelation, RelationOutline } from './named-relations.ts'
 import type { Link, RelationLinks } from './links.ts'
-import { crossingRelation, forwardField, isReachable, type Crossing } from './crossings.ts'
 import { isValidName, toOneField } from './names.ts'
-import { nodeIdField, nodeIdDiagnostic } from './node-id.ts'
-import { isForwardNotNull } from './rules/forward-not-null.ts'
-import { isIdentified, isUnique } from './rules/one-to-one.ts'
+import { nodeIdField, nodeIdDiagnostic } from './columns.ts'
+import { isIdentified, isUnique } from '../catalog/unique-keys.ts'
 import { tableAdditions } from './table-additions.ts'
-import { preferWhole } from './rules/whole-before-partitions.ts'
 
 /**
  * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones, then those of its comment
@@ -83,3 +79,92 @@ function checkName(link: Link, relation: RelationFacts): WithDiagnostics<Relatio
   if (isValidName(relation.field)) return withDiagnostics(relation)
   return withDiagnostics(null, [diagnose('name-unusable', link.object, { name: relation.field, what })])
 }
+
+/** Two keys of one relation, which connects the rows that they refer to (spec/graphql.md 17.7). */
+interface Crossing {
+  /** The key towards this side, and the one towards the other. */
+  readonly near: Link
+  readonly far: Link
+}
+
+const isReachable = (outline: RelationOutline): boolean => outline.key.length > 0
+
+export const forwardField = (link: Link): string => link.foreignName ?? toOneField(link.columns, link.parent)
+
+/** The links of a relation from relations with `manyToMany`. */
+export const crossedBy = ({ reverse }: RelationLinks): readonly Link[] =>
+  reverse.filter(({ child }) => child.crosses && isReachable(child))
+
+/**
+ * The relations at the other end of such links.
+ *
+ * @param others the links of their children, one after the other
+ */
+export const crossingsOf = (links: RelationLinks, ...others: readonly RelationLinks[]): readonly Crossing[] =>
+  crossedBy(links).flatMap((near, place) =>
+    preferWhole(others[place]?.forward ?? [], forwardField)
+      .filter((far) => isCrossing(near, far))
+      .map((far) => ({ near, far })),
+  )
+
+/**
+ * Whether at most one row connects two rows, and each of these may be connected with many. Both names must be valid in
+ * GraphQL, so that access from one side implies access from the other.
+ */
+const isCrossing = (near: Link, far: Link): boolean =>
+  far !== near &&
+  isReachable(far.parent) &&
+  isIdentified(near.child, [...near.columns, ...far.columns]) &&
+  [near, far].every(
+    (link) =>
+      isValidName(crossingField(link)) &&
+      !isUnique(link.child, link.columns) &&
+      isIdentified(link.parent, link.foreignColumns),
+  )
+
+const crossingField = (far: Link): string => `${forwardField(far)}Collection`
+
+const crossingRelation = ({ near, far }: Crossing): RelationFacts => ({
+  field: crossingField(far),
+  shape: 'many',
+  direction: 'reverse',
+  target: far.parent.id,
+  local: near.foreignColumns,
+  foreign: far.foreignColumns,
+  notNull: false,
+  unique: true,
+  way: { through: [{ entity: near.child.id, near: near.columns, far: far.columns }], crosses: true },
+})
+
+/**
+ * Whether every row of the link's child has its parent and every role sees it (spec/graphql.md 0, decision 18), so that
+ * the field is NonNull and an inner join loses no row: all columns are NOT NULL, because Postgres ignores a key with a
+ * null, but row-level security may hide the row, it may be soft-deleted, or its own key may have a null. A comment's
+ * key is not enforced; a constraint that is not validated, or that is one partition's share of a key, guarantees
+ * nothing. Under MATCH FULL one NOT NULL column would be enough; nullable is right there, too.
+ */
+const isForwardNotNull = (
+  { declared, guaranteed, parent, columns, foreignColumns }: Link,
+  child: AnnotatedRelation,
+): boolean =>
+  !declared &&
+  guaranteed &&
+  !parent.rowSecurity &&
+  !parent.hidesDeleted &&
+  parent.looseKey.every((name) => foreignColumns.includes(name)) &&
+  columns.every((name) => child.columns.some((column) => column.name === name && column.notNull))
+
+/**
+ * Postgres copies a key that refers to a partitioned table for each of its partitions. A copy whose forward field would
+ * have the name of the whole key's gives way: the field leads to the partitioned table (spec/graphql.md 1.2, decision
+ * 14).
+ */
+const preferWhole = (links: readonly Link[], field: (link: Link) => string): readonly Link[] =>
+  links.filter(
+    (link) =>
+      link.guaranteed ||
+      !links.some((other) => other.guaranteed && sameColumns(other, link) && field(other) === field(link)),
+  )
+
+const sameColumns = (a: Link, b: Link): boolean =>
+  a.columns.length === b.columns.length && a.columns.every((column, index) => column === b.columns[index])

@@ -12,7 +12,7 @@ import { groupBy } from '../../runtime/lib/steps.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedRelation } from '../comments/annotated.ts'
 import { nameFunction, nameRelation, relationWord } from '../catalog/diagnostics/object-name.ts'
 import { rowArgument } from './computed.ts'
-import { functionIdentities } from './function-names.ts'
+import { functionIdentities } from './functions.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 
 /**

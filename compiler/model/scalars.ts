@@ -2,15 +2,16 @@ import { hasFilter, scalarTable } from '../../runtime/sql/scalars.ts'
 import { extensionTypes, opaqueType, type PgType, pgTypes } from '../../runtime/sql/pg-types.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
 import type { AggregateFacts, TypeFacts } from '../../runtime/contract/manifest.ts'
-import type { Oid } from '../catalog/catalog.ts'
+import type { Oid, CatalogOrder } from '../catalog/catalog.ts'
 import { isOn } from '../comments/additions.ts'
 import type { AnnotatedFunction, AnnotatedType } from '../comments/annotated.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ServedEnum } from './enums.ts'
 import { formOfType, formSwitches, type FormSwitches } from './filter-forms.ts'
-import { isGeoType } from './geo.ts'
+import { isGeoType, geoOf } from './geo.ts'
 import type { ModelScope } from './scope.ts'
-import type { JsonForm } from './model.ts'
+import type { JsonForm, CastSql, OrderSql } from './model.ts'
+import { ident } from '../../runtime/sql/ident.ts'
 
 /** The facts about a value of some Postgres type (spec/graphql.md 3.1). */
 export interface ValueFacts extends TypeFacts {
@@ -231,13 +232,13 @@ function pgType(type: AnnotatedType): PgType {
 }
 
 /** The base type of nested domains. */
-export function domainBase(scope: ModelScope, type: AnnotatedType): AnnotatedType | undefined {
+function domainBase(scope: ModelScope, type: AnnotatedType): AnnotatedType | undefined {
   const base = type.base === null ? undefined : scope.types.get(type.base)
   return base?.kind === 'd' ? domainBase(scope, base) : base
 }
 
 /** The modifier that a domain gives its base type, -1 without one. */
-export function domainModifier(scope: ModelScope, oid: Oid): number {
+function domainModifier(scope: ModelScope, oid: Oid): number {
   const type = scope.types.get(oid)
   const base = type?.base == null ? undefined : scope.types.get(type.base)
   return base?.kind === 'd' ? domainModifier(scope, base.oid) : (type?.modifier ?? -1)
@@ -276,4 +277,81 @@ export function isPlainOrList(scope: ModelScope, oid: Oid, asked: ValueAdditions
   const element = type?.element == null ? type : scope.types.get(type.element)
   if (element === undefined) return false
   return isPlainType(scope, element) || (asked.functionShapes && isEnum(scope, element))
+}
+
+/**
+ * Whether the type is an array, whether its literals separate values by a comma (a box uses a semicolon), and how
+ * GeoJSON is read if it is served as that. The modifier is that of the column, -1 if absent; a domain has its own.
+ */
+export function sqlType(scope: ModelScope, oid: Oid, asked: ValueAdditions, modifier = -1): Omit<CastSql, 'type'> {
+  const type = lookThrough(scope, oid, asked)
+  const element = type?.element == null ? null : scope.types.get(type.element)
+  const own = type?.oid === oid ? modifier : domainModifier(scope, oid)
+  const geo = asked.geo && type !== undefined ? geoOf(type, own) : {}
+  return {
+    array: element !== null,
+    plainDelimiter: (element ?? type)?.delimiter === ',',
+    ...geo,
+    ...((element ?? type)?.kind === 'c' && { composite: true }),
+  }
+}
+
+/**
+ * The cast of a column's operands: its type without a modifier if it is one of pg_catalog, because a cast would
+ * truncate or round: a comparison concerns the value that was sent, and an assignment checks the modifier (manual 8.1
+ * to 8.3, 8.5, 8.10). A list of a domain is cast to a list of its base type, if that has a modifier. With `domains` a
+ * value is compared as the domain's base type; its checks are for writes.
+ */
+export function castText(
+  scope: ModelScope,
+  { type, typeText }: { readonly type: Oid; readonly typeText: string },
+  asked: ValueAdditions,
+): string {
+  const under = lookThrough(scope, type, asked)
+  const read = readAs(scope, type, asked)
+  if (read !== null) return read
+  if (under !== undefined && under.oid !== type) return under.text
+  const element = scope.types.get(type)?.element ?? null
+  const named = scope.types.get(element ?? type)
+  const bottom = named?.kind === 'd' ? domainBase(scope, named) : named
+  if (bottom?.schema !== 'pg_catalog' || (named?.kind === 'd' && domainModifier(scope, named.oid) < 0)) return typeText
+  return element === null ? bottom.text : `${bottom.text}[]`
+}
+
+/**
+ * The type a value is read as, if operators do not accept its own together with operands of the base type; null if they
+ * do. Operators of enums take no domains (PostgreSQL manual 8.7, 38.2.5), and those of arrays need one type on both
+ * sides: a cast of operands to an array of a domain would apply its checks.
+ */
+export function readAs(scope: ModelScope, oid: Oid, asked: ValueAdditions): string | null {
+  const under = lookThrough(scope, oid, asked)
+  if (under?.kind === 'e') return under.oid === oid ? null : under.text
+  const element = under?.element == null ? undefined : scope.types.get(under.element)
+  const bottom = asked.domains && element?.kind === 'd' ? domainBase(scope, element) : undefined
+  return bottom === undefined || bottom.element !== null ? null : `${bottom.text}[]`
+}
+
+const symbols = ['<', '<=', '=', '>=', '>'] as const
+
+/**
+ * How a column's values are compared in orders and positions in them (spec/graphql.md 0, decision 20): ORDER BY uses
+ * the default btree class of the type, whatever schema and names its operators have, while `<` is looked up on the
+ * search path, which is that of the served schemas. The same holds for `like` and similar operators: not found there, a
+ * citext would be matched as a text.
+ */
+export function orderSql(scope: ModelScope, oid: Oid): { readonly order?: OrderSql } {
+  const type = scope.types.get(oid)
+  const { order, patterns = [] } = (type?.kind === 'd' ? domainBase(scope, type) : type) ?? {}
+  if (order == null || isFound(scope, order)) return {}
+  const named = symbols.map((symbol, place) => [symbol, operatorText(order[place])] as const)
+  const matching = patterns.map((operator) => [operator.name, operatorText(operator)] as const)
+  return { order: Object.fromEntries([...named, ...matching]) as OrderSql }
+}
+
+const isFound = (scope: ModelScope, order: CatalogOrder): boolean =>
+  order.every(({ schema, name }, place) => name === symbols[place] && scope.schemas.get(schema) !== undefined)
+
+function operatorText(operator: CatalogOrder[number] | undefined): string {
+  if (operator === undefined) throw new Error('a btree operator class lacks a strategy')
+  return `operator(${ident(operator.schema)}.${operator.name})`
 }

@@ -1,12 +1,11 @@
 import type { EntityFacts, RelationFacts, UnionFacts } from '../../runtime/contract/manifest.ts'
 import { upperFirst } from '../../runtime/contract/name-parts.ts'
 import type { UnionSetting } from '../comments/polymorphism.ts'
-import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
+import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameRelation } from '../catalog/diagnostics/object-name.ts'
-import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
 import { isValidName } from './names.ts'
 import type { NamedRelation } from './named-relations.ts'
-import { nodeIdField } from './node-id.ts'
+import { nodeIdField } from './columns.ts'
 
 /**
  * Fields of a relation's comment that combine several relations (spec/graphql.md 17.9).

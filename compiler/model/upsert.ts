@@ -1,7 +1,6 @@
 import type { UniqueKeyFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
-import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
-import { withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
+import { diagnose, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameConstraint } from '../catalog/diagnostics/object-name.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { isValidEnumValue } from './names.ts'

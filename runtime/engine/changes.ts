@@ -2,7 +2,7 @@ import { rowKeysOf, type RowKey } from '../contract/lookups.ts'
 import type { ColumnFacts, EntityFacts } from '../contract/manifest.ts'
 import { changeOperatorNames, takenAs, type ChangeOperatorName } from '../sql/change-operators.ts'
 import type { RoleVisibility } from './view.ts'
-import { byField } from './visible/columns.ts'
+import { byField } from './visible.ts'
 
 /** The fields of `updates` for a role (spec/graphql.md 17.4). */
 

@@ -1,6 +1,6 @@
 import type { EntityFacts, ValueType } from '../contract/manifest.ts'
 import type { RoleVisibility } from './view.ts'
-import { byField } from './visible/columns.ts'
+import { byField } from './visible.ts'
 
 /** A computed field with a field in the filter type. */
 export interface FilteredComputed {

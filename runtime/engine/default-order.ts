@@ -1,7 +1,7 @@
 import type { EntityFacts } from '../contract/manifest.ts'
 import type { DefaultOrderFacts } from '../contract/stated.ts'
 import type { RoleVisibility } from './view.ts'
-import { byField } from './visible/columns.ts'
+import { byField } from './visible.ts'
 
 interface DefaultOrder extends DefaultOrderFacts {
   readonly field: string

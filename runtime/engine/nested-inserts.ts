@@ -2,7 +2,7 @@ import { connectKeysOf, type LookupColumn } from '../contract/lookups.ts'
 import type { ColumnFacts, EntityFacts } from '../contract/manifest.ts'
 import { relationsBut, type Related } from './related.ts'
 import { isGeo, type RoleVisibility } from './view.ts'
-import { byField, hasType } from './visible/columns.ts'
+import { byField, hasType } from './visible.ts'
 
 /** The fields of `nestedWrites` for a role (spec/graphql.md 17.6). */
 

@@ -2,7 +2,7 @@ import { figureType, type GroupFigure } from '../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts, UnionFacts } from '../contract/manifest.ts'
 import { lowerFirst } from '../contract/name-parts.ts'
 import type { RoleVisibility } from './view.ts'
-import { byField } from './visible/columns.ts'
+import { byField } from './visible.ts'
 
 /** A relation in use, and its target. */
 export interface Related {

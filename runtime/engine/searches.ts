@@ -3,7 +3,7 @@ import type { ColumnFacts, EntityFacts } from '../contract/manifest.ts'
 import type { SearchedForm } from '../sql/search-form.ts'
 import { orderRelations } from './related.ts'
 import type { RoleVisibility } from './view.ts'
-import { byField } from './visible/columns.ts'
+import { byField } from './visible.ts'
 
 /** Columns with text search (`search`, spec/graphql.md 17.1), and their additional fields. */
 

@@ -13,10 +13,17 @@ import type { ConditionFacts } from '../contract/stated.ts'
 import type { ExtensionName } from '../contract/filter-forms.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
 import { withoutMemories, type RoleMemory } from '../lib/memo/memo.ts'
-import { columnsVisibleTo, comparesAll, selectsAll, type VisibleColumns } from './visible/columns.ts'
-import { statedConditions } from './visible/conditions.ts'
-import { rightsOf, type Rights } from './visible/rights.ts'
-import { typesVisibleTo, type VisibleTypes } from './visible/types.ts'
+import {
+  columnsVisibleTo,
+  comparesAll,
+  selectsAll,
+  type VisibleColumns,
+  statedConditions,
+  rightsOf,
+  type Rights,
+  typesVisibleTo,
+  type VisibleTypes,
+} from './visible.ts'
 
 /**
  * The part of a manifest that one role may see (spec/graphql.md 1.4), without GraphQL types. Facts about single

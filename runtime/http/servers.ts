@@ -9,7 +9,7 @@ import {
   HttpFailure,
   type HttpFailureCode,
 } from './boundary.ts'
-import { limitSourceOf } from './client-address.ts'
+import { limitSourceOf } from './request-context.ts'
 import { isTooSlow, look, type WritePace, type Writing } from './writing.ts'
 
 export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void

@@ -217,3 +217,31 @@ export async function within(ms: number, work: Promise<unknown>): Promise<boolea
     clearTimeout(timer)
   }
 }
+
+/** The duration of a stage, in milliseconds. */
+export interface Timing {
+  readonly stage: string
+  readonly ms: number
+}
+
+/** Runs a stage and records its duration; errors pass through. */
+export type Timed = <T>(stage: string, run: () => T | Promise<T>) => Promise<T>
+
+interface Stopwatch {
+  readonly timed: Timed
+  /** The stages so far, in order. */
+  readonly timings: () => readonly Timing[]
+}
+
+export function createStopwatch(): Stopwatch {
+  const noted: Timing[] = []
+  return {
+    timed: async (stage, run) => {
+      const started = performance.now()
+      const value = await run()
+      noted.push({ stage, ms: performance.now() - started })
+      return value
+    },
+    timings: () => [...noted],
+  }
+}

@@ -1,6 +1,6 @@
 /**
  * SQL as a value. Statements are trees of these nodes, which do not depend on their context: properties of the whole
- * statement, such as the number of a parameter, are found by walks over the finished tree (uses.ts, print.ts).
+ * statement, such as the number of a parameter, are found by walks over the finished tree (print.ts).
  */
 
 declare const sqlText: unique symbol

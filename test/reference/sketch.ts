@@ -6,7 +6,7 @@ import {
 } from '../../compiler/catalog/diagnostics/object-name.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../compiler/comments/annotated.ts'
 import { rolePrivileges } from '../../compiler/catalog/privileges.ts'
-import { isIdentified } from '../../compiler/model/rules/one-to-one.ts'
+import { isIdentified } from '../../compiler/catalog/unique-keys.ts'
 import { homesOf, knownColumn, type Collation, type KnownColumn, type Types } from './column-types.ts'
 import {
   additions,

@@ -1,5 +1,5 @@
 import { createCompiler } from '../../compiler/compile.ts'
-import { createFollower } from '../../compiler/follow.ts'
+import { createFollower } from '../../compiler/following/serving/followed-source.ts'
 import { writtenExpression } from '../../compiler/catalog/written.ts'
 import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'

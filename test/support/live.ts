@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createCompiler } from '../../compiler/compile.ts'
-import { createFollower } from '../../compiler/follow.ts'
+import { createFollower } from '../../compiler/following/serving/followed-source.ts'
 import { buildApp } from '../../runtime/app.ts'
 import type { Change, ChangeListener, Interest } from '../../runtime/contract/live.ts'
 import { objectId } from '../../runtime/contract/facts.ts'

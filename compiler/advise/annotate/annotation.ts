@@ -3,7 +3,7 @@ import { objectId } from '../../../runtime/contract/facts.ts'
 import { lowerFirst } from '../../../runtime/contract/name-parts.ts'
 import type { Catalog, CatalogRelation, CatalogType } from '../../catalog/catalog.ts'
 import type { AnnotatedType } from '../../comments/annotated.ts'
-import { functionIdentities } from '../../model/function-names.ts'
+import { functionIdentities } from '../../model/functions.ts'
 import { columnField, isValidEnumValue, isValidName, toOneField, typeNameOf } from '../../model/names.ts'
 import type { Commented, CommentKey, Wish } from './comments.ts'
 import {

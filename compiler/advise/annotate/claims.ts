@@ -4,7 +4,7 @@ import { changeFields, lookupsOf } from '../../../runtime/contract/lookups.ts'
 import { createNames, type Names } from '../../../runtime/contract/type-names.ts'
 import type { NamedDatabase } from './in-database.ts'
 import { objectId } from '../../../runtime/contract/facts.ts'
-import { functionIdentities } from '../../model/function-names.ts'
+import { functionIdentities } from '../../model/functions.ts'
 import {
   columnCandidates,
   forwardCandidates,

@@ -1,7 +1,7 @@
 import type { EntityFacts, Manifest, ObjectId } from '../../../runtime/contract/manifest.ts'
 import { objectId } from '../../../runtime/contract/facts.ts'
 import type { Catalog, CatalogFunction, CatalogRelation } from '../../catalog/catalog.ts'
-import { parseComment } from '../../comments/grammar.ts'
+import { parseComment } from '../../comments/settings.ts'
 import type { Annotated } from '../../comments/annotated.ts'
 import { commentOn, type Commented, type CommentKey } from './comments.ts'
 

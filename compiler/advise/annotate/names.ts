@@ -1,6 +1,6 @@
 import pluralize from 'pluralize'
 import { lowerFirst, rootField, upperFirst } from '../../../runtime/contract/name-parts.ts'
-import { inflect } from '../../model/inflect.ts'
+import { inflect } from '../../model/names.ts'
 
 /** Candidate names of objects, in order of preference. */
 

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../../runtime/contract/manifest.ts'
+import type { Memo } from '../../../runtime/lib/memo/memo.ts'
 
 /** One kind of diagnostic: its severity, its sentence from the facts, and the fix. */
 interface Kind<Facts> {
@@ -245,7 +246,7 @@ export const diagnosticKinds = {
   ),
 } as const
 
-export type DiagnosticCode = keyof typeof diagnosticKinds
+type DiagnosticCode = keyof typeof diagnosticKinds
 
 type FactsOf<Code extends DiagnosticCode> = Parameters<(typeof diagnosticKinds)[Code]['message']>[0]
 
@@ -263,3 +264,59 @@ export const fieldLosses: ReadonlySet<string> = new Set<keyof typeof diagnosticK
   'node-id-kept',
   'label-unusable',
 ])
+
+/** A value together with the diagnostics of its creation. */
+export interface WithDiagnostics<T> {
+  readonly value: T
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export const withDiagnostics = <T>(value: T, diagnostics: readonly Diagnostic[] = []): WithDiagnostics<T> => ({
+  value,
+  diagnostics,
+})
+
+/** The values of a list in their order without nulls, and all their diagnostics, in the same order. */
+export const collectPresent = <T>(list: readonly WithDiagnostics<T | null>[]): WithDiagnostics<readonly T[]> =>
+  withDiagnostics(present(list.map(({ value }) => value)), diagnosticsIn(list))
+
+/** The values that are not null: the list itself if all are. */
+export const present = <T>(values: readonly (T | null)[]): readonly T[] =>
+  hasNone(values) ? values : values.filter((value): value is T & {} => value !== null)
+
+const hasNone = <T>(values: readonly (T | null)[]): values is readonly T[] => !values.includes(null)
+
+const diagnosticsIn = (list: readonly WithDiagnostics<unknown>[]): readonly Diagnostic[] =>
+  list.flatMap(({ diagnostics }) => diagnostics)
+
+/**
+ * Like `collectPresent`, for a list of thousands whose predecessor is memoized.
+ * @param values of the items of the list
+ */
+export const collectFollowed = <T>(
+  memo: Memo,
+  list: readonly WithDiagnostics<T | null>[],
+  values: readonly (T | null)[],
+): WithDiagnostics<readonly T[]> => ({
+  value: memo.of(present<T>, values),
+  get diagnostics() {
+    return memo.of(diagnosticsIn, list)
+  },
+})
+
+const weight: Readonly<Record<Diagnostic['severity'], number>> = { error: 0, warning: 1, info: 2 }
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/gu, ' ')
+
+/** One line: `warning: column public.posts."2nd": what is the case [code] -> what to do`. */
+export const printDiagnostic = (diagnostic: Diagnostic): string =>
+  oneLine(
+    `${diagnostic.severity}: ${diagnostic.object}: ${diagnostic.message} [${diagnostic.code}] -> ${diagnostic.fix}`,
+  )
+
+/** One diagnostic per line, the most severe first, otherwise in the order of detection; '' without any. */
+export const printDiagnostics = (diagnostics: readonly Diagnostic[]): string =>
+  [...diagnostics]
+    .sort((a, b) => weight[a.severity] - weight[b.severity])
+    .map((diagnostic) => `${printDiagnostic(diagnostic)}\n`)
+    .join('')

@@ -1,5 +1,4 @@
-import type { ByExtent } from './extent.ts'
-import { aclKey, aclOf, commentOf, isArray, touched } from './text.ts'
+import { type ByExtent, aclKey, aclOf, commentOf, isArray, touched } from './extent.ts'
 
 /**
  * The closure of the types that known and new objects mention: an array mentions its element, a domain its base type, a

@@ -1,7 +1,6 @@
 import { getNamedType, isEnumType, isInputObjectType } from 'graphql'
 import { StructureKind, type FunctionDeclarationStructure, type InterfaceDeclarationStructure } from 'ts-morph'
-import { commentText, jsString } from '../../emit/js-text.ts'
-import type { PrintedStatements } from '../../emit/printer.ts'
+import { commentText, jsString, type PrintedStatements } from '../../emit/js-text.ts'
 import { withImports, type MentionFrom } from './imports.ts'
 import {
   declaringFile,

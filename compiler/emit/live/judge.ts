@@ -4,9 +4,8 @@ import { withPredefined } from '../../catalog/privileges.ts'
 import type { Oid } from '../../catalog/catalog.ts'
 import { coreTable, readComment } from '../../comments/settings.ts'
 import { nameFunction, nameRelation } from '../../catalog/diagnostics/object-name.ts'
-import type { Fault } from './mentions.ts'
+import { type Fault, systemFault } from './mentions.ts'
 import type { Closure, KnownFunction, KnownRelation } from './read-relations.ts'
-import { systemFault } from './system.ts'
 
 /**
  * Decides which objects can be watched (spec/graphql.md 16.1), on a graph of places that read each other:

@@ -2,11 +2,8 @@ import { createLru } from '../../../runtime/lib/caches.ts'
 import type { CatalogQuery } from '../../catalog/read.ts'
 import type { Oid } from '../../catalog/catalog.ts'
 import { coreTable, readComment } from '../../comments/settings.ts'
-import { readSource, type Parse } from './bodies.ts'
-import { nothing, allMentions, type Mentions, type Named } from './mentions.ts'
-import { readTree } from './node-tree.ts'
-import { objectsQuery } from './query.ts'
-import { decodeObjects, type FunctionRow, type ReadObjects, type RelationRow } from './live-rows.ts'
+import { readSource, type Parse, nothing, allMentions, type Mentions, type Named, readTree } from './mentions.ts'
+import { objectsQuery, decodeObjects, type FunctionRow, type ReadObjects, type RelationRow } from './query.ts'
 
 /** The dependencies of a relation or function after name lookup. */
 type Dependent = Omit<Mentions, 'names'>

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { positionHeader, positionText, type Position } from '../../contract/execution.ts'
-import { clientAddress, limitSource } from '../../http/client-address.ts'
+import { clientAddress, limitSource } from '../../http/request-context.ts'
 import { HttpFailure } from '../../http/boundary.ts'
 import type { VerifyToken } from '../../identity/jwt.ts'
 import { isJsonObject } from '../../lib/json.ts'

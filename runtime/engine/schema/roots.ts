@@ -5,15 +5,14 @@ import { baseOfField, lowerFirst, rootField, upperFirst } from '../../contract/n
 import { groupBy } from '../../lib/steps.ts'
 import { once } from '../../lib/caches.ts'
 import { isWatched, type RoleVisibility } from '../view.ts'
-import { hasType } from '../visible/columns.ts'
+import { hasType } from '../visible.ts'
 import { collectionArguments } from './collections.ts'
 import { besideKey, deletedInput } from './deleted.ts'
 import { collectedBy, collectedInterfaces, interfaceCollectionField } from './interface-collections.ts'
-import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
+import { LazyObjectType, type FieldMakers, field, nonNull, type SchemaField, type SchemaTypes } from './types.ts'
 import { lookupsFor } from './lookups.ts'
 import { functionResult } from './rows.ts'
 import { scalars } from './scalars.ts'
-import { field, nonNull, type SchemaField, type SchemaTypes } from './types.ts'
 import { changeMakersOf, insertMakers, writeMakers } from './writes.ts'
 
 /**

@@ -14,9 +14,17 @@ import { headlineFields } from '../searches.ts'
 import { collectionArguments } from './collections.ts'
 import { deletedArgument } from './deleted.ts'
 import { interfacesOf } from './interfaces.ts'
-import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
+import {
+  LazyObjectType,
+  type FieldMakers,
+  field,
+  nonNull,
+  shown,
+  type SchemaField,
+  type MakePart,
+  type SchemaTypes,
+} from './types.ts'
 import { scalars } from './scalars.ts'
-import { field, nonNull, shown, type SchemaField, type MakePart, type SchemaTypes } from './types.ts'
 
 /**
  * Row types: node id, columns, relations, computed fields; of equal names the later of these wins (spec/graphql.md

@@ -1,5 +1,5 @@
-import type { GraphQLInputObjectType } from 'graphql'
 import {
+  type GraphQLInputObjectType,
   GraphQLEnumType,
   GraphQLInterfaceType,
   GraphQLList,
@@ -10,6 +10,8 @@ import {
   type GraphQLInputType,
   type GraphQLNamedType,
   type GraphQLOutputType,
+  type GraphQLField,
+  type GraphQLFieldMap,
 } from 'graphql'
 import type {
   ColumnFacts,
@@ -24,7 +26,7 @@ import { groupBy } from '../../lib/steps.ts'
 import { withMeaning, type FieldMeaning, type WrapperMember } from '../meaning.ts'
 import { parts, type NamePart } from '../../contract/name-parts.ts'
 import type { InterfaceTypeName } from '../../contract/type-names.ts'
-import { defaultFilterOf } from '../visible/conditions.ts'
+import { defaultFilterOf } from '../visible.ts'
 import { defaultOrderOf } from '../default-order.ts'
 import type { RoleVisibility } from '../view.ts'
 import { comparison, listComparison } from './filters.ts'
@@ -230,4 +232,83 @@ export const typeName = (entity: EntityFacts, part: NamePart): string => entity.
 export function shown(column: ColumnFacts): { readonly name: string; readonly type: ValueType } {
   if (column.field === null || column.type === null) throw new Error(`column ${column.column} has no field`)
   return { name: column.field, type: column.type }
+}
+
+/** Makers of single fields; a field is made on first use. */
+export interface FieldMakers {
+  readonly find: (name: string) => (() => SchemaField) | undefined
+  /** The names of all fields, in display order. */
+  readonly names: () => readonly string[]
+}
+
+/**
+ * An object type whose fields are made one by one. graphql-js makes all fields of a type together, which for the roots
+ * of a schema with thousands of relations, and for a table that hundreds refer to, takes longer than answering.
+ */
+export class LazyObjectType extends GraphQLObjectType {
+  readonly #fields: () => LazyFields
+
+  constructor(
+    name: string,
+    description: string,
+    makers: () => FieldMakers,
+    interfaces: () => readonly GraphQLInterfaceType[] = () => [],
+  ) {
+    super({ name, description, interfaces, fields: {} })
+    this.#fields = lazyFields(name, makers)
+  }
+
+  override getFields(): LazyFields {
+    return this.#fields()
+  }
+}
+
+type LazyFields = GraphQLFieldMap<unknown, unknown>
+type Made = GraphQLField<unknown, unknown>
+
+/**
+ * Behaves like a plain object without prototype that holds every field, and becomes one, with the same fields, on
+ * enumeration.
+ */
+function lazyFields(type: string, makers: () => FieldMakers): () => LazyFields {
+  let known: FieldMakers | undefined
+  const all = (): FieldMakers => (known ??= makers())
+  const made = new Map<string | symbol, Made>()
+  let whole: LazyFields | undefined
+  const make = (missing: Readonly<Record<string, SchemaField>>): void => {
+    for (const field of Object.values(new GraphQLObjectType({ name: type, fields: missing }).getFields()))
+      made.set(field.name, field)
+  }
+  const find = (name: string | symbol): Made | undefined => {
+    const before = made.get(name)
+    if (before !== undefined || typeof name === 'symbol') return before
+    const maker = all().find(name)
+    if (maker === undefined) return undefined
+    make({ [name]: maker() })
+    return made.get(name)
+  }
+  const makeWhole = (): LazyFields => {
+    const { names, find: makerOf } = all()
+    const missing = names().flatMap((name) => {
+      const maker = made.has(name) ? undefined : makerOf(name)
+      return maker === undefined ? [] : [[name, maker()] as const]
+    })
+    make(Object.fromEntries(missing))
+    const fields = Object.create(null) as LazyFields
+    for (const name of names()) {
+      const field = made.get(name)
+      if (field !== undefined) fields[name] = field
+    }
+    return fields
+  }
+  const lazy = new Proxy(Object.create(null) as LazyFields, {
+    get: (_, name) => find(name),
+    has: (_, name) => typeof name === 'string' && all().find(name) !== undefined,
+    ownKeys: () => Object.keys((whole ??= makeWhole())),
+    getOwnPropertyDescriptor: (_, name) => {
+      const value = find(name)
+      return value && { value, enumerable: true, configurable: true, writable: false }
+    },
+  })
+  return () => whole ?? lazy
 }

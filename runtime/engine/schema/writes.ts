@@ -8,8 +8,17 @@ import { isLinked } from '../nested-inserts.ts'
 import { deletedArgument } from './deleted.ts'
 import { nestedInputs } from './nested.ts'
 import { scalars } from './scalars.ts'
-import { field, listOf, nonNull, shown, typeName, wrapperFields } from './types.ts'
-import type { SchemaField, MakePart, SchemaTypes } from './types.ts'
+import {
+  field,
+  listOf,
+  nonNull,
+  shown,
+  typeName,
+  wrapperFields,
+  type SchemaField,
+  type MakePart,
+  type SchemaTypes,
+} from './types.ts'
 import { changeArguments, changeMakers, type Makers } from './updates.ts'
 
 /** Insert, update and delete (spec/graphql.md 10.1). A mutation whose input would have no field does not exist. */

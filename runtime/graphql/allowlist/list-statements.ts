@@ -1,7 +1,7 @@
 import type { BoundStatement, ExchangeCondition } from '../../contract/execution.ts'
 import { sha256Hex } from '../../lib/text.ts'
 import { qualified } from '../../sql/ident.ts'
-import { named } from '../statements/named.ts'
+import { named } from '../statements/parameters.ts'
 import type { ListTable } from './admission.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Revision, RevisionSource } from '../../contract/artifact.ts'
 import { refuseEnded } from '../../db/pool/waiting.ts'
-import { createPrivileges } from '../../engine/privileges.ts'
+import { createPrivileges } from '../../engine/engine.ts'
 import { sha256Hex } from '../../lib/text.ts'
 import { governingList, notListed, sentHash } from '../allowlist/admission.ts'
 import { runWhileListed } from '../allowlist/listed.ts'

@@ -1,7 +1,7 @@
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { RowKey } from '../../contract/lookups.ts'
 import { changeable, usableOperators } from '../../engine/changes.ts'
-import { byField } from '../../engine/visible/columns.ts'
+import { byField } from '../../engine/visible.ts'
 import { changeOperator, takenAs, type ChangeOperatorName } from '../../sql/change-operators.ts'
 import { badArgument, refusedAt, type Refusal } from '../protocol/failures.ts'
 import { planDeleted, planDeletedBy, planMark } from './deleted.ts'

@@ -7,8 +7,7 @@ import { amongMeant } from './deleted.ts'
 import { planChosen } from './default-filter.ts'
 import { planGroups } from './groups.ts'
 import { isGiven, inputValue, type Input } from './input.ts'
-import { planOrder, planTypedOrder } from './order.ts'
-import { planPage } from './page.ts'
+import { planOrder, planTypedOrder, planPage } from './order.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type {
   AggregateMember,

@@ -1,5 +1,5 @@
 import type { SoftDeleteFacts } from '../../contract/stated.ts'
-import type { PresetPlace } from '../../engine/visible/columns.ts'
+import type { PresetPlace } from '../../engine/visible.ts'
 import type { ChangeFamily, ChangeOperatorName } from '../../sql/change-operators.ts'
 import type { Value } from './values.ts'
 

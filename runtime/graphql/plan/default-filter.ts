@@ -1,5 +1,5 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { defaultFilterOf } from '../../engine/visible/conditions.ts'
+import { defaultFilterOf } from '../../engine/visible.ts'
 import { planFilter } from './filter.ts'
 import type { Input } from './input.ts'
 import type { Planner } from './planner.ts'

@@ -1,7 +1,7 @@
 import { groupFigureNames, type GroupFigure } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { figureColumns, measuredColumns } from '../../engine/related.ts'
-import { byField } from '../../engine/visible/columns.ts'
+import { byField } from '../../engine/visible.ts'
 import { groupKeyId, notAKey, type KeyMember } from './group-keys.ts'
 import { memberOf, slotOf, type Input } from './input.ts'
 import type { Planner } from './planner.ts'

@@ -1,7 +1,7 @@
 import { recurringTimes, groupFigureNames, type GroupFigure } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { figureColumns, listedColumns, measuredColumns } from '../../engine/related.ts'
-import { byField } from '../../engine/visible/columns.ts'
+import { byField } from '../../engine/visible.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { combined, planValue } from './conditions.ts'
 import { planKeys, type KeyMember } from './group-keys.ts'
@@ -17,8 +17,7 @@ import {
   type GroupPlan,
 } from './group-values.ts'
 import { slotOf, type Input } from './input.ts'
-import { planTerm } from './order.ts'
-import { planPage } from './page.ts'
+import { planTerm, planPage } from './order.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type { Filter, GroupMember, Groups, GroupValue, OrderTerm, Typename } from './plan-nodes.ts'
 import type { Value } from './values.ts'

@@ -1,5 +1,5 @@
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
-import type { PresetPlace } from '../../engine/visible/columns.ts'
+import type { PresetPlace } from '../../engine/visible.ts'
 import type { Planner } from './planner.ts'
 import type { Encoding } from './values.ts'
 

@@ -1,7 +1,7 @@
 import { execute, Kind, type DocumentNode, type FieldNode, type TypeNode } from 'graphql'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import { asRefusal, type Operation } from '../operation/operation.ts'
-import type { Walk } from './selection.ts'
+import type { Walk } from './planner.ts'
 
 /** The argument types of meta fields and directives; the operation's other variables belong to its other fields. */
 const usable: ReadonlySet<string> = new Set(['String', 'Boolean'])

@@ -2,7 +2,7 @@ import type { EntityFacts, ObjectId, RelationFacts } from '../../contract/manife
 import type { ConditionFacts } from '../../contract/stated.ts'
 import type { Related } from '../../engine/related.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
-import { statedConditions } from '../../engine/visible/conditions.ts'
+import { statedConditions } from '../../engine/visible.ts'
 import { planDeleted } from './deleted.ts'
 import type { Input } from './input.ts'
 import { planStated } from './stated.ts'

@@ -1,4 +1,4 @@
-import type { PresetPlace } from '../../engine/visible/columns.ts'
+import type { PresetPlace } from '../../engine/visible.ts'
 import type { GroupFigure, RecurringTime, TimeUnit } from '../../contract/aggregates.ts'
 import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'

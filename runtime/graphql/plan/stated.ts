@@ -1,5 +1,5 @@
 import type { RoleVisibility } from '../../engine/view.ts'
-import type { StatedCondition } from '../../engine/visible/conditions.ts'
+import type { StatedCondition } from '../../engine/visible.ts'
 import { combined, planColumn } from './conditions.ts'
 import type { Input } from './input.ts'
 import type { Filter } from './plan-nodes.ts'

@@ -1,5 +1,5 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
-import type { PresetPlace } from '../../engine/visible/columns.ts'
+import type { PresetPlace } from '../../engine/visible.ts'
 import type { ColumnChange, RowSets } from './column-changes.ts'
 import type { Value } from './values.ts'
 

@@ -1,5 +1,5 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { byField } from '../../engine/visible/columns.ts'
+import { byField } from '../../engine/visible.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { planConflict } from './conflict.ts'
 import { amongMeant, planMark } from './deleted.ts'

@@ -6,10 +6,9 @@ import { connectionObject, needsOf, numbered, objectsFor, withinPage, type Needs
 import { cursorText } from './cursor.ts'
 import { gather, type Made } from './gather.ts'
 import { groupsArray } from './groups.ts'
-import { matchingRows, type Matching, type Source } from './matching.ts'
+import { matchingRows, type Matching, type Source, scanRows } from './matching.ts'
 import { reversed, sameKey, withoutRepeats } from './order.ts'
 import { rowsOnPage } from './parameters.ts'
-import { scanRows } from './scan.ts'
 import type { Scope, Writer } from './source.ts'
 import { writeTotals } from './totals.ts'
 

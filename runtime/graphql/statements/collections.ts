@@ -24,10 +24,9 @@ import {
 } from './connection.ts'
 import { cursorText } from './cursor.ts'
 import { gather, type Made } from './gather.ts'
-import { matchingRows, type Matching } from './matching.ts'
+import { matchingRows, type Matching, scanRows } from './matching.ts'
 import { orderBy, reversed, sameKey } from './order.ts'
 import { rowsOnPage, valueParameter } from './parameters.ts'
-import { scanRows } from './scan.ts'
 import { relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import type { TotalsSql } from './totals.ts'
 

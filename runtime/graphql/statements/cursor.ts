@@ -2,9 +2,10 @@ import type { ColumnFacts } from '../../contract/manifest.ts'
 import { jsonArray } from '../../sql/json.ts'
 import { scalarTable } from '../../sql/scalars.ts'
 import { sql, type Sql } from '../../sql/tree.ts'
+import type { Comparisons } from '../../contract/builder.ts'
 
 /** An element of a cursor. */
-export interface CursorElement {
+interface CursorElement {
   /** SQL of its value, which prints in json as it does in jsonb. */
   readonly value: Sql
   /** The maximum length of its JSON in ASCII characters; Infinity: no such limit. */
@@ -28,3 +29,17 @@ export const longestOf = (type: ColumnFacts['type'] | undefined): number =>
 
 /** The length of a row count. */
 export const longestCount = 20
+
+/** An element of an order in this scope. */
+export interface Ordered {
+  readonly value: Sql
+  readonly notNull: boolean
+  /** An order by an array, and its carried value, may be an array itself; these become jsonb. */
+  readonly isArray: boolean
+  /** The comparison operators; absent: those of the search path. */
+  readonly comparisons?: Comparisons
+  readonly operand: (value: Sql) => Sql
+  readonly cursor: (value: Sql) => Sql
+  /** See CursorElement. */
+  readonly longest: number
+}

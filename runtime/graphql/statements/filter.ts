@@ -12,9 +12,8 @@ import type { Filter, Subject } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
 import { applied, joined, select, sql, trusted, written, type Sql } from '../../sql/tree.ts'
 import { attributeOf } from './composite.ts'
-import { valueParameter } from './parameters.ts'
+import { valueParameter, isPlainWord, nameOrParameter, statedOrParameter } from './parameters.ts'
 import { ofDeleted } from './deleted.ts'
-import { isPlainWord, nameOrParameter, statedOrParameter } from './plain-words.ts'
 import {
   columnOf,
   computedOf,

@@ -6,12 +6,11 @@ import { applied, select, sql, trusted, type Pair, type Sql } from '../../sql/tr
 import { refuse } from '../protocol/failures.ts'
 import type { GroupKey, GroupMember, Groups, GroupValue, OrderKey } from '../plan/plan-nodes.ts'
 import { stretchOf, recurringOf } from './buckets.ts'
-import { cursorText, longestCount } from './cursor.ts'
+import { cursorText, longestCount, type Ordered } from './cursor.ts'
 import { compileFilter } from './filter.ts'
 import type { Matching } from './matching.ts'
 import { afterCursor, orderBy } from './order.ts'
 import { rowsOnPage, valueParameter } from './parameters.ts'
-import type { Ordered } from './ordered.ts'
 import { columnOf, given, seenOutside, type Scope, type Writer } from './source.ts'
 import { aggregateOf } from './totals.ts'
 

@@ -17,11 +17,10 @@ import type { ConnectStep, InsertStep, WriteStep } from '../plan/write-steps.ts'
 import { carriedName, carriedPairs, counter, equal, fromSetting, keeping, writtenValues } from './carried.ts'
 import { ofDeleted } from './deleted.ts'
 import { insertSql } from './inserted.ts'
-import { ofKeyed } from './keyed.ts'
+import { ofKeyed, columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
 import { noSuchRow, skippedRow } from './reasons.ts'
 import { ownStatement, relatedStatement, updatedRow } from './related-changes.ts'
-import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { answerJson, answerPairs, refusing } from './writes.ts'
 
 /**

@@ -6,12 +6,11 @@ import type { CarriedColumn, OwnStep, RelatedStep } from '../plan/write-steps.ts
 import { carriedPairs, equal, keeping, carriedValues, referring } from './carried.ts'
 import { givenRows } from './changes.ts'
 import { keyEquals } from './filter.ts'
-import { ofKeyed } from './keyed.ts'
+import { ofKeyed, directScope, relationOf, seenOutside, type Part, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
 import { noRelatedRow, noRowToUpdate, noSuchRow, sameKeyTwice } from './reasons.ts'
 import { rowFrom } from './rows.ts'
 import { settings } from './set.ts'
-import { directScope, relationOf, seenOutside, type Part, type Scope, type Writer } from './source.ts'
 import { refusing } from './writes.ts'
 
 /** An update by key with related rows (spec/graphql.md 17.6): as for inserts, a statement for each step. */

@@ -1,9 +1,8 @@
 import { headlineOptions, headlineSql, rankSql } from '../../sql/search-form.ts'
 import { applied, sql, written, type Sql } from '../../sql/tree.ts'
 import type { RankKey, RowMember } from '../plan/plan-nodes.ts'
-import { valueParameter } from './parameters.ts'
-import { nameOrParameter } from './plain-words.ts'
-import type { Ordered } from './ordered.ts'
+import { valueParameter, nameOrParameter } from './parameters.ts'
+import type { Ordered } from './cursor.ts'
 
 /** Ranks and excerpts of text search (spec/graphql.md 17.1). */
 

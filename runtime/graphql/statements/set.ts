@@ -1,7 +1,7 @@
 import { ident } from '../../sql/ident.ts'
 import { changeOperator, numberTypes, type ChangeFamily } from '../../sql/change-operators.ts'
 import { applied, joined, sql, trusted, written, type Sql } from '../../sql/tree.ts'
-import type { PresetPlace } from '../../engine/visible/columns.ts'
+import type { PresetPlace } from '../../engine/visible.ts'
 import type { ColumnChange } from '../plan/column-changes.ts'
 import { valueParameter } from './parameters.ts'
 import { columnOf, type Scope } from './source.ts'

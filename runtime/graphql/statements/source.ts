@@ -17,10 +17,10 @@ import type {
   TypeKey,
 } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
-import { longestOf } from './cursor.ts'
+import { longestOf, type Ordered } from './cursor.ts'
 import { valueParameter } from './parameters.ts'
-import type { Ordered } from './ordered.ts'
 import { rankOf } from './search.ts'
+import { isNotNull } from '../../sql/nulls.ts'
 
 /** What every part of a statement is written with. */
 export interface Writer {
@@ -48,10 +48,10 @@ export type WriteRow = (writer: Writer, row: Row, scope: Scope, object: MakeObje
 /** A condition for any alias; its values are bound once, however often it is written. */
 export type Condition = (scope: Scope) => Sql
 
-export type WriteFilter = (filter: Filter, writer: Writer, part: Part) => Condition
+type WriteFilter = (filter: Filter, writer: Writer, part: Part) => Condition
 
 /** What writes the parts that hold each other. */
-export type PartWriters = Pick<Writer, 'row' | 'filter'>
+type PartWriters = Pick<Writer, 'row' | 'filter'>
 
 export function createWriter(engine: Writer['engine'], role: string, parts: PartWriters, note: Note): Writer {
   let count = 0
@@ -90,7 +90,7 @@ export interface Scope {
   readonly column: (name: string) => Sql
   /** What rows are sorted by; of related rows only where they were joined (related.ts). */
   readonly ordered: (key: OrderKey) => Ordered
-  /** A function made it, so that no constraint holds for it (keyed.ts). */
+  /** A function made it, so that no constraint holds for it. */
   readonly isMade?: true
   /** The row in between, through which this one was reached. */
   readonly between?: Scope
@@ -156,7 +156,7 @@ export function readFor(writer: Writer, entity: EntityFacts, part: Part): Scope 
 }
 
 /** The row of an inner level seen through the alias of its sub-select. */
-export interface Outside {
+interface Outside {
   readonly scope: Scope
   /** What stands in the select list of the inner level. */
   readonly outlet: Outlet
@@ -226,3 +226,31 @@ export function passArguments(id: ObjectId, passes: CallBuilder['args'], args: r
 
 /** Those that are there. */
 export const given = <Item>(items: readonly (Item | null)[]): readonly Item[] => items.filter((item) => item !== null)
+
+/** Rows with a null in their key are in no collection and related to none (spec/graphql.md 5.8). */
+
+/**
+ * The condition that a row has a key: its nullable key columns are not null.
+ *
+ * @param known columns that equal something, and so are not null
+ */
+export const ofKeyed = (scope: Scope, known: readonly string[] = []): readonly Sql[] =>
+  scope.entity.key
+    .filter((name) => !known.includes(name) && (scope.isMade === true || !columnOf(scope.builder, name).notNull))
+    .map((name) => isNotNull(scope.column(name)))
+
+/** Marks the row as having a key, for orders. */
+export const havingKey = (scope: Scope): Scope => ({
+  ...scope,
+  ordered: (key) => ({
+    ...scope.ordered(key),
+    ...(typeof key === 'string' && scope.entity.key.includes(key) && { notNull: true }),
+  }),
+})
+
+/** A row that a function returns: NOT NULL and foreign keys of its table do not apply. */
+export const madeByFunction = (scope: Scope): Scope => ({
+  ...scope,
+  isMade: true,
+  ordered: (key) => ({ ...scope.ordered(key), ...(typeof key === 'string' && { notNull: false }) }),
+})

@@ -1,10 +1,20 @@
 import type { CheckableText, PreparedText, TenantPlace } from '../../contract/execution.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { bare } from '../../sql/ident.ts'
-import { object, toJson } from '../../sql/json.ts'
+import { object, toJson, built, isBuilt } from '../../sql/json.ts'
 import { print, printOpen, type PlacedHole, type Printed } from '../../sql/print.ts'
-import { joined, selectList, sql, trusted, type Pair, type Select, type SelectList, type Sql } from '../../sql/tree.ts'
-import type { Plan, Root } from '../plan/plan-nodes.ts'
+import {
+  joined,
+  selectList,
+  sql,
+  trusted,
+  type Pair,
+  type Select,
+  type SelectList,
+  type Sql,
+  select,
+} from '../../sql/tree.ts'
+import type { Plan, Root, RowMember } from '../plan/plan-nodes.ts'
 import type { WatchedRead } from '../plan/watched-reads.ts'
 import type { Value } from '../plan/values.ts'
 import { answersItself, atOnceStatement, isAtOnce } from './at-once.ts'
@@ -13,13 +23,10 @@ import { collectionObject } from './collection.ts'
 import { collectionsObject } from './collections.ts'
 import { ofDeleted } from './deleted.ts'
 import { compileFilter, keyEquals } from './filter.ts'
-import { ofKeyed } from './keyed.ts'
-import { valuesOf } from './parameters.ts'
-import { named } from './named.ts'
+import { ofKeyed, createWriter, passArguments, relationOf, type Note, type Writer, readFor } from './source.ts'
+import { valuesOf, named } from './parameters.ts'
 import { answerStatement, isAnsweredByLast, stepStatement, type WithSteps } from './nested.ts'
-import { lookedUpBy, oneRowOf, selectRow } from './one-row.ts'
-import { firstOf, resultValue, rowObject, rowFrom } from './rows.ts'
-import { createWriter, passArguments, relationOf, type Note, type Writer } from './source.ts'
+import { firstOf, resultValue, rowObject, rowFrom, rowPairs } from './rows.ts'
 import { ofTenant, withKey } from './tenants.ts'
 import { noneChanged, writeStatement } from './writes.ts'
 
@@ -311,4 +318,41 @@ function statementOf<Text extends string>(role: string, made: Printed<Text>): Pr
     ...(made.holes !== undefined && { holes: made.holes }),
     ...(tenants.length > 0 && { tenants }),
   }
+}
+
+/**
+ * A row of a distributed table by its key. Citus plans a statement once for all its values if it reads one table, names
+ * the tenant once and has no sub-select (its fast path); it plans every other statement on each run.
+ */
+
+type ByKey = Extract<Root, { kind: 'by-key' }>
+
+/** SQL names of the columns whose values are given. */
+const lookedUpBy = ({ by, row }: ByKey): readonly string[] => by?.columns ?? row.entity.key
+
+/** Members that are written without a sub-select. */
+const isPlain = ({ kind }: RowMember): boolean => kind === 'column' || kind === 'typename' || kind === 'node-id'
+
+/** The only database field of a document; null if there are several, or if it is not such a row. */
+function oneRowOf({ engine }: Writer, { roots }: Plan): ByKey | null {
+  const [root, ...others] = roots.filter(({ kind }) => kind !== 'constant')
+  if (engine.manifest.distributed === undefined || root?.kind !== 'by-key' || others.length > 0) return null
+  const { entity, members } = root.row
+  const namesTenant = entity.tenant !== undefined && lookedUpBy(root).includes(entity.tenant.column)
+  return namesTenant && isBuilt(members) && members.every(isPlain) ? root : null
+}
+
+/** The row as a column of type json; no row if it does not exist. Policies apply on the row's server. */
+function selectRow(writer: Writer, root: ByKey): Select {
+  const { row, values } = root
+  const scope = readFor(writer, row.entity, row)
+  return select([{ value: built(rowPairs(writer, row, scope)), as: bare('r', 1) }], {
+    from: [{ of: relationOf(scope.builder), alias: scope.alias }],
+    where: [
+      keyEquals(lookedUpBy(root), values)(scope),
+      ...ofKeyed(scope, lookedUpBy(root)),
+      ...ofDeleted(scope, root.deleted),
+    ],
+    ...firstOf(root.by ?? row.entity),
+  })
 }

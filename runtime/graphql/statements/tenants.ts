@@ -6,9 +6,8 @@ import { hopsOf, isConnected } from '../plan/joins.ts'
 import type { DirectJoin, Filter, InsertRows, Join } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
 import { ofDeleted } from './deleted.ts'
-import { ofKeyed } from './keyed.ts'
+import { ofKeyed, columnOf, readFor, relationOf, type Part, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
-import { columnOf, readFor, relationOf, type Part, type Scope, type Writer } from './source.ts'
 
 /**
  * Citus sends a statement to one server if each relation has its own condition on the tenant. Conditions of policies or

@@ -27,10 +27,9 @@ import type {
 } from '../plan/plan-nodes.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
-import { ofKeyed } from './keyed.ts'
+import { ofKeyed, columnOf, directScope, given, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
 import { presetValue, setSql } from './set.ts'
-import { columnOf, directScope, given, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { insertedAs, ofTenant, satisfying } from './tenants.ts'
 
 type Write = Insert | Update | Delete

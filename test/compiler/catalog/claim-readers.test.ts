@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { claimReaders } from '../../../compiler/catalog/queries/claim-readers.ts'
+import { claimReaders } from '../../../compiler/catalog/queries/marks.ts'
 import { createDatabase, majors } from '../../support/database.ts'
 import { forSuite } from '../../support/for-suite.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseComment } from '../../../compiler/comments/grammar.ts'
+import { parseComment } from '../../../compiler/comments/settings.ts'
 
 describe('13.1 the directive in a comment', () => {
   it('captures greedily from the first "@graphql(" to the last ")"', () => {

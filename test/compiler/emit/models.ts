@@ -2,8 +2,7 @@ import type { CallBuilder, EntityBuilder } from '../../../runtime/contract/build
 import { objectId } from '../../../runtime/contract/facts.ts'
 import type { ColumnFacts, EntityFacts, Manifest, ValueType } from '../../../runtime/contract/manifest.ts'
 import { evaluateModule } from '../../../runtime/engine/load.ts'
-import { entityModule } from '../../../compiler/emit/builders.ts'
-import { callsModule } from '../../../compiler/emit/calls.ts'
+import { entityModule, callsModule } from '../../../compiler/emit/builders.ts'
 import type { CallSql, ColumnSql, EntitySql, Model } from '../../../compiler/model/model.ts'
 
 /** Hand-made models: small values that tests change one thing of. */

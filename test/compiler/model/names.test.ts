@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { inflect } from '../../../compiler/model/inflect.ts'
-import { isValidEnumValue, isValidName } from '../../../compiler/model/names.ts'
+import { inflect, isValidEnumValue, isValidName } from '../../../compiler/model/names.ts'
 import { lowerFirst } from '../../../runtime/contract/name-parts.ts'
 import { column, table } from '../../support/catalog-literal.ts'
 import { build } from './build.ts'

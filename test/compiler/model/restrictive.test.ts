@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CatalogPolicy } from '../../../compiler/catalog/catalog.ts'
-import { foldedSql } from '../../../compiler/model/restrictive.ts'
+import { foldedSql } from '../../../compiler/model/distributed.ts'
 
 const policy = (name: string, given: Partial<CatalogPolicy>): CatalogPolicy => ({
   name,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tenantIn } from '../../../compiler/model/tenants.ts'
+import { tenantIn } from '../../../compiler/model/distributed.ts'
 
 const claim = `((current_setting('request.jwt.claims'::text, true))::json ->> 'tenant'::text)`
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { GraphQLObjectType, GraphQLSchema, GraphQLString, parse, validate } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import type { Manifest } from '../../../runtime/contract/manifest.ts'
-import { LazyObjectType } from '../../../runtime/engine/schema/lazy-object.ts'
+import { LazyObjectType } from '../../../runtime/engine/schema/types.ts'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { describe, expect, it, test } from 'vitest'
-import { clientAddress, createSourceOf, limitSource } from '../../../runtime/http/client-address.ts'
+import { clientAddress, createSourceOf, limitSource } from '../../../runtime/http/request-context.ts'
 
 const request = (headers: Record<string, string | string[]>, remoteAddress = '10.0.0.1'): FastifyRequest =>
   ({ headers, socket: { remoteAddress } }) as unknown as FastifyRequest

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { diffLines } from '../../../compiler/emit/diff-lines.ts'
+import { diffLines } from '../../../compiler/emit/diff.ts'
 import { localDisk } from '../../../compiler/emit/disk.ts'
 
 /** Texts by path below a folder. */

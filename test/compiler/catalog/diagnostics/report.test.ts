@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { diagnose, diagnosticKinds } from '../../../../compiler/catalog/diagnostics/diagnostics.ts'
+import { diagnose, diagnosticKinds, printDiagnostics } from '../../../../compiler/catalog/diagnostics/diagnostics.ts'
 import { dump } from '../../../../compiler/catalog/diagnostics/dump.ts'
 import {
   nameColumn,
@@ -8,7 +8,6 @@ import {
   nameRelation,
   nameSchema,
 } from '../../../../compiler/catalog/diagnostics/object-name.ts'
-import { printDiagnostics } from '../../../../compiler/catalog/diagnostics/print.ts'
 
 describe('names of objects', () => {
   const posts = { schema: 'public', name: 'Blog "Posts"', kind: 'm' } as const

@@ -24,7 +24,7 @@ import { layOut, typesOf } from '../../../../compiler/commands/codegen/layout.ts
 import { askedTables, functionsOf, methodsOf } from '../../../../compiler/commands/codegen/methods.ts'
 import { signToken } from '../../../../runtime/identity/jwt.ts'
 import { createCompiler } from '../../../../compiler/compile.ts'
-import { writeArtifacts } from '../../../../compiler/emit/write.ts'
+import { writeArtifacts } from '../../../../compiler/emit/disk.ts'
 import { withSession } from '../../../../runtime/db/connect/session.ts'
 import { createClient } from '../../../../runtime/client/client.ts'
 import { startAuthServer } from '../../../support/auth.ts'

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Question } from '../../interpreter/world.ts'
-import { writeArtifacts } from '../../../../compiler/emit/write.ts'
+import { writeArtifacts } from '../../../../compiler/emit/disk.ts'
 import {
   compileDocuments,
   type ExampledDocument,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { accessOf } from '../../../../runtime/engine/visible/access.ts'
+import { accessOf } from '../../../../runtime/engine/visible.ts'
 import type { EntityFacts } from '../../../../runtime/contract/manifest.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'

@@ -1,4 +1,4 @@
-import type { CatalogRelation } from '../../catalog/catalog.ts'
+import type { CatalogRelation, CatalogColumn } from './catalog.ts'
 
 /**
  * True if at most one row has given values in the columns: they include a unique key. A subset suffices, the primary
@@ -20,3 +20,13 @@ export const isIdentified = (
 
 const someWithin = (uniques: readonly (readonly string[])[], columns: readonly string[]): boolean =>
   uniques.some((unique) => unique.length > 0 && unique.every((column) => columns.includes(column)))
+
+interface Keyed extends Pick<CatalogRelation, 'uniques'> {
+  readonly columns: readonly Pick<CatalogColumn, 'name' | 'notNull'>[]
+}
+
+/** The first unique index whose columns are all NOT NULL: it identifies rows like a primary key. */
+export function notNullKey({ columns, uniques }: Keyed): readonly string[] | null {
+  const notNull = new Set(columns.filter((column) => column.notNull).map(({ name }) => name))
+  return uniques.find((names) => names.every((name) => notNull.has(name))) ?? null
+}
