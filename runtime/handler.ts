@@ -10,7 +10,8 @@ import { failureTable, HttpFailure, statusHeaders } from './http/boundary.ts'
 import { bodyBytes } from './http/bodies.ts'
 import { createProjectKeysReader } from './db/connect/project-keys.ts'
 import { createAuthenticate } from './identity/caller.ts'
-import { createIssuers, type TrustedIssuer } from './identity/issuers.ts'
+import { createIssuers } from './identity/issuers.ts'
+import type { IssuerSetting } from './settings/parsers.ts'
 import { createTokenVerifier } from './identity/jwt.ts'
 import { createKnownKeys } from './identity/revoked-keys.ts'
 import type { PreviousSecret } from './identity/key-set.ts'
@@ -23,7 +24,7 @@ import { whileWatched } from './graphql/handler/leaving.ts'
 /** Compiled documents as a function from a request to its answer, for JavaScript runtimes that reach Postgres. */
 
 export type { DocumentTexts } from './graphql/handler/artifacts.ts'
-export type { TrustedIssuer } from './identity/issuers.ts'
+export type { IssuerSetting as TrustedIssuer } from './settings/parsers.ts'
 
 export interface HandlerOptions {
   /** Creates a client of `pg` and connects it, as the login role of requests. The handler ends it. */
@@ -33,7 +34,7 @@ export interface HandlerOptions {
   /** The secret before a rotation; its signatures are accepted until that time, in milliseconds since 1970. */
   readonly previousSecret?: PreviousSecret
   /** Other issuers whose bearer tokens are accepted. */
-  readonly trustedIssuers?: readonly TrustedIssuer[]
+  readonly trustedIssuers?: readonly IssuerSetting[]
   /** Served schemas, in order (default: public). */
   readonly schemas?: readonly string[]
   /** Simultaneous connections of requests (default: 8); one more looks at the database. */

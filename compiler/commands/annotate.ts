@@ -8,7 +8,6 @@ import { writeOut } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
-/** Writes comments that give each relation and column its own field. */
 export const annotateCommand: Command = {
   name: 'annotate',
   summary: 'Write the COMMENT statements that a schema needs, so that no field is lost.',

@@ -7,7 +7,6 @@ import type { Settings } from '../../runtime/settings/keys.ts'
 import { CommandFailure } from './command.ts'
 import { ownerUrl } from './owner-url.ts'
 
-/** The databases of auth for commands. */
 export interface AuthUrls {
   /** Of the owner of auth's tables. */
   readonly auth: string

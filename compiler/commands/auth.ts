@@ -5,7 +5,6 @@ import { disable, enable, get, googleSwitch, guests, reset, set, status, url } f
 import { type Command, type GivenOptions, exitCodes, misuse } from './command.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 
-/** Subcommands of `catalograph auth`. */
 const subcommands = {
   enable,
   disable,
@@ -20,7 +19,6 @@ const subcommands = {
   reset,
 } as const
 
-/** Enables and configures auth. */
 export const authCommand: Command = {
   name: 'auth',
   summary: 'Enable auth and change its settings and mail templates, while it runs.',

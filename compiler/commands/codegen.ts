@@ -9,7 +9,6 @@ import { loadSchema, placeDescription, schemaSourceOf, placeOptions } from './co
 import { watch } from './codegen/watch.ts'
 import { type Command, type GivenOptions, type Terminal, CommandFailure, exitCodes, misuse } from './command.ts'
 
-/** The requested files, and their folder. */
 interface Task {
   readonly source: SchemaSource
   readonly role: string
@@ -21,7 +20,6 @@ interface Task {
   readonly hashes: boolean
 }
 
-/** Writes a typed client for the API of a role. */
 export const codegenCommand: Command = {
   name: 'codegen',
   summary: 'Write a typed client for a role.',
@@ -83,7 +81,6 @@ function readingsOf(text: string): Readings {
   throw misuse(`--scalars does not know "${parsed.unknown}"; it takes ${possibleReadings.join(', ')}`)
 }
 
-/** The modification times of the files with documents. */
 async function timesOf(pattern: string | null): Promise<readonly (readonly [path: string, time: number])[]> {
   const paths = pattern === null ? [] : await findFiles(pattern)
   return Promise.all(paths.map(async (path) => [path, (await stat(path)).mtimeMs] as const))

@@ -4,14 +4,10 @@ import type { Stage } from './progress.ts'
 import { didYouMean } from '../../runtime/lib/text.ts'
 import { renderSettings } from '../../runtime/settings/startup-report.ts'
 
-/** A command's access to its environment. */
 export interface Terminal {
   readonly environment: Environment
-  /** Writes a line of the result to standard output. */
   readonly print: (line: string) => void
-  /** Writes a line about the progress to standard error. */
   readonly note: (line: string) => void
-  /** Names the current stage, for a waiting person. */
   readonly stage: Stage
   /** True if a person reads the notes, not a program. */
   readonly human: boolean
@@ -29,16 +25,13 @@ export interface CommandOption {
   readonly repeated?: true
 }
 
-/** The options on the command line; absent switches and values are undefined. */
 export type GivenOptions = Readonly<Record<string, string | true | readonly string[] | undefined>>
 
 export interface Command {
   readonly name: string
   readonly summary: string
-  /** A longer text for the command's own help; may be empty. */
   readonly description: string
   readonly options: Readonly<Record<string, CommandOption>>
-  /** The placeholder of its arguments in the help; absent: no arguments. */
   readonly takes?: string
   /** Why it cannot be run here, whatever its arguments are. */
   readonly lacking?: string
@@ -65,7 +58,6 @@ export function misuse(message: string): CommandFailure {
   return new CommandFailure(message, exitCodes.misused)
 }
 
-/** The parsed arguments of a command. */
 interface Given {
   readonly options: GivenOptions
   readonly args: readonly string[]
@@ -126,7 +118,6 @@ function unknownOption(command: Command, rawName: string, name: string): Error {
   return misuse(`${command.name} has no option ${rawName}${advice}`)
 }
 
-/** The help of the whole program. Values of secrets are not shown. */
 export function renderHelp(commands: readonly Command[], environment: Environment): string {
   return [
     'catalograph: a GraphQL API compiled from the catalogue of a Postgres database',
@@ -148,7 +139,6 @@ export function renderHelp(commands: readonly Command[], environment: Environmen
   ].join('\n')
 }
 
-/** The help of one command. */
 export function renderCommandHelp(command: Command): string {
   const options = Object.entries(command.options).map(([name, option]): readonly [string, string] => [
     option.value === null ? `--${name}` : `--${name} ${option.value}`,
@@ -175,7 +165,6 @@ export function textOption(given: GivenOptions, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** All values of a repeatable option. */
 export function repeatedOption(given: GivenOptions, name: string): readonly string[] {
   const value = given[name]
   return typeof value === 'object' ? value : []

@@ -38,7 +38,6 @@ const stages = {
 
 type Stage = keyof typeof stages
 
-/** Compiles the database once, without writing anything to it. */
 export const compileCommand: Command = {
   name: 'compile',
   summary: 'Compile the catalogue into artifacts that can be served without compiling.',

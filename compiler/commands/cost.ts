@@ -30,7 +30,6 @@ import { documentOptions, namedDocuments, readGiven, writeOut } from './given-do
 import { neededSettingsOf } from './needed-settings.ts'
 import { loginDatabase } from './owner-url.ts'
 
-/** Prints the costs of documents, and compares them with a certificate. */
 export const costCommand: Command = {
   name: 'cost',
   summary: 'Print what documents cost before they run, and fail in CI when one became more expensive.',

@@ -25,7 +25,6 @@ import { documentOptions, namedDocuments, readGiven } from './given-documents.ts
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
-/** Compares the APIs of roles before and after a change of the schema. */
 export const diffCommand: Command = {
   name: 'diff',
   summary: 'Print what a migration changes in the API of each role, breaking changes first.',
@@ -133,7 +132,6 @@ const presentState = (request: DiffRequest, terminal: Terminal): Promise<Present
 
 interface Migrated extends Applied {
   readonly after: Found
-  /** How long the locks were held. */
   readonly ms: number
 }
 
@@ -152,7 +150,6 @@ async function migrated(request: DiffRequest, present: Found): Promise<Migrated>
   })
 }
 
-/** The statements of all files, in order. */
 async function readMigration(patterns: string, query: Query): Promise<readonly ScriptStatement[]> {
   const { rows } = await query<{ readonly name: string }>('select pg_catalog.current_database()::text as name')
   const source = { read: async (path: string) => readGiven(path, '--migration'), database: rows[0]?.name ?? '' }

@@ -6,7 +6,6 @@ import { fault, printFindings, type Finding } from '../advise/doctor/findings.ts
 import { exitCodes, type Command, type Terminal } from './command.ts'
 import { embeddedSecret } from './start.ts'
 
-/** Checks the database and its settings before and while it is served. */
 export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'Look at everything that can be wrong, and say how to mend it.',

@@ -8,7 +8,6 @@ import { ArtifactFailure } from '../../runtime/engine/artifact-failure.ts'
 import { compiledDocuments } from './compiled/documents.ts'
 import { misuse, type CommandOption, type GivenOptions, textOption } from './command.ts'
 
-/** The sources of documents for commands. */
 export const documentOptions = {
   documents: { value: 'GLOB', help: 'Files of documents, such as "src/**/*.graphql", or of texts by their hashes.' },
   artifacts: { value: 'DIR', help: 'In place of --documents: those that `compile` wrote to this folder.' },
@@ -73,6 +72,5 @@ export function readGiven(path: string, option: string): string {
   }
 }
 
-/** Writes the file of an option. Rejects with CommandFailure. */
 export const writeOut = (path: string, text: string, option = '--out'): Promise<void> =>
   writeFile(path, text).catch(misusedFile(option, path, 'written'))

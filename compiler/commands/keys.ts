@@ -3,10 +3,8 @@ import { neededSettingsOf } from './needed-settings.ts'
 import { type Command, exitCodes, misuse } from './command.ts'
 import { add, list, printKeys, revoke, type KeysSubcommand } from './keys/subcommands.ts'
 
-/** Subcommands of `catalograph keys`; without one it prints. */
 const subcommands: Readonly<Record<string, KeysSubcommand>> = { list, add, revoke }
 
-/** The project keys of JWT_SECRET, or of the secret that `start` created. */
 export const keysCommand: Command = {
   name: 'keys',
   summary: 'Print the keys of the project, anon for browsers and service_role for servers; add and revoke keys.',

@@ -6,7 +6,6 @@ import { neededSettingsOf } from './needed-settings.ts'
 
 const usually = '20'
 
-/** The mails that are kept without a mail server. */
 export const mailsCommand: Command = {
   name: 'mails',
   summary: 'Print the mails that were kept instead of sent, newest first.',

@@ -1,4 +1,3 @@
-/** Shows the current stage to a person. */
 export type Stage = (text: string) => void
 
 /** Shorter work is not reported. */
@@ -21,5 +20,4 @@ export function createStage(note: (line: string) => void): Stage {
   }
 }
 
-/** Without a reader. */
 export const unseen: Stage = () => undefined

@@ -6,7 +6,6 @@ import { demandRole } from './demand-role.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
-/** The schema report in the terminal. */
 export const reportCommand: Command = {
   name: 'report',
   summary: 'Show what a role finds in its API, what not and why, and what to mend.',

@@ -3,7 +3,6 @@ import { loadSchema, placeDescription, schemaSourceOf, placeOptions } from './co
 import { exitCodes, type Command } from './command.ts'
 import { writeOut } from './given-documents.ts'
 
-/** The schema of a role for other tools: editors, linters, code generators. */
 export const schemaCommand: Command = {
   name: 'schema',
   summary: 'Print the GraphQL schema of a role (SDL).',

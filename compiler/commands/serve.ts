@@ -16,7 +16,6 @@ import { demand, neededSettingsOf } from './needed-settings.ts'
 import type { SettingsWith } from './needed-settings.ts'
 import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
 
-/** Serves the database of DATABASE_URL. */
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Serve the GraphQL API of the database that DATABASE_URL names.',

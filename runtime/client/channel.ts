@@ -1,6 +1,5 @@
 import { isFields, parseJson } from './json.ts'
 
-/** The channel between the tabs of one origin. */
 export interface Channel {
   readonly postMessage: (message: unknown) => void
   readonly close: () => void

@@ -8,7 +8,6 @@ import type { Refresher } from './refresh.ts'
 import type { SessionStore } from './session-store.ts'
 import type { AuthChangeEvent, Session } from './types.ts'
 
-/** The dependencies of the operations. */
 export interface ClientContext {
   /** Address of the project, without a trailing slash. */
   readonly url: string

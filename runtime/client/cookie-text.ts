@@ -31,10 +31,8 @@ function decoded(value: string): string {
   }
 }
 
-/** The text that sets a cookie. Throws TypeError for invalid values. */
 export const setting = (cookie: Cookie, attributes: CookieAttributes): string => cookieText(cookie, longest, attributes)
 
-/** The text that deletes a cookie. */
 export const deletion = (name: string, attributes: CookieAttributes): string =>
   cookieText({ name, value: '' }, 0, attributes)
 

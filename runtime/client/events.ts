@@ -5,7 +5,6 @@ import type { AuthChangeEvent, Session } from './types.ts'
 
 export type AuthListener = (event: AuthChangeEvent, session: Session | null) => unknown
 
-/** The listeners to changes of the session, here and in other tabs. */
 export interface AuthEvents {
   /** Returns the function that removes the listener. */
   readonly subscribe: (listener: AuthListener) => () => void

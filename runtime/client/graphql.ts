@@ -158,7 +158,6 @@ export function answerOf<Data>(response: Received): GraphqlResult<Data> {
   return { data: null, error: errorOf(errors, response.status), extensions: sent }
 }
 
-/** The error of an answer. */
 export function errorOf(errors: readonly GraphqlErrorEntry[], status: number): GraphqlError {
   const [first] = errors
   const code = textOf(first?.extensions?.code) ?? 'bad_answer'

@@ -4,7 +4,6 @@ import { isFields, parseJson, textOf, type Fields } from './json.ts'
 /** Parameters of an address; null and absent ones are omitted. */
 export type AddressParameters = Readonly<Record<string, string | null | undefined>>
 
-/** A request to `/auth/v1`. */
 export interface AuthRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string

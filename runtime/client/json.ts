@@ -7,7 +7,6 @@ export const isFields = (value: unknown): value is Fields =>
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** The value of a JSON text; undefined if invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown

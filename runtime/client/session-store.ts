@@ -3,7 +3,6 @@ import { parseJson } from './json.ts'
 import type { SteadyStorage } from './storage.ts'
 import type { Session } from './types.ts'
 
-/** The session in its storage. */
 export interface SessionStore {
   readonly read: () => Promise<StoredSession | null>
   readonly save: (session: Session) => Promise<void>
@@ -41,7 +40,6 @@ export function createSessionStore(storage: SteadyStorage, key: string): Session
   }
 }
 
-/** Runs work sequentially. */
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

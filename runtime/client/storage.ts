@@ -15,7 +15,6 @@ export function memoryStorage(): AuthStorage {
   }
 }
 
-/** A storage that does not fail. */
 export interface SteadyStorage {
   readonly get: (key: string) => Promise<string | null>
   /** Null removes. */

@@ -1,4 +1,3 @@
-/** One range of an Accept header. */
 interface MediaRange {
   readonly range: string
   readonly quality: number

@@ -87,7 +87,6 @@ export class LongBody {
 
 type Part = string | Buffer
 
-/** The bytes of a body in any form. */
 export const bodyBytes = (body: Part | LongBody): Buffer => {
   if (Buffer.isBuffer(body)) return body
   return body instanceof LongBody ? Buffer.concat(body.parts.map(bodyBytes)) : Buffer.from(body)

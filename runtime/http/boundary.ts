@@ -35,7 +35,6 @@ export const failureTable = {
 
 export type HttpFailureCode = keyof typeof failureTable
 
-/** A refusal on its way to the boundary that answers it. */
 export class HttpFailure extends Error {
   readonly code: HttpFailureCode
 

@@ -54,7 +54,6 @@ export interface Servers {
   readonly render: RenderBare
   readonly listening: Set<Server>
   readonly open: Map<Socket, Connection>
-  /** The number of connections of each address. */
   readonly sources: Map<string, number>
   /** Connections with streams, which have their own limit. */
   readonly streaming: Set<Socket>
@@ -164,24 +163,20 @@ export const drain = (servers: Servers): Promise<void> =>
     if (servers.open.size === 0) resolve()
   })
 
-/** Closes idle connections. */
 export function closeIdle({ listening }: Servers): void {
   for (const server of listening) server.closeIdleConnections()
 }
 
-/** Closes connections without any data, which Node treats as busy. */
 export function closeUnused({ open }: Servers): void {
   for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy()
 }
 
-/** Answers every open request with a short failure. */
 export function giveUp(servers: Servers, code: HttpFailureCode): void {
   const { status, headers, body } = bareAnswer(code, renderPlainBare)
   // Those behind another answer end with their connection.
   for (const response of pending(servers)) if (response.socket !== null) response.writeHead(status, headers).end(body)
 }
 
-/** Ends every connection. */
 export function destroyConnections({ open }: Servers): void {
   for (const socket of open.keys()) socket.destroy()
 }

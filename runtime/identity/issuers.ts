@@ -1,17 +1,7 @@
+import type { IssuerSetting } from '../settings/parsers.ts'
 import { createRemoteJWKSet, decodeJwt, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
 
 /** Tokens of other issuers, such as an application's existing identity provider (RFC 7519, RFC 7517). */
-
-export interface TrustedIssuer {
-  /** The `iss` of its tokens. */
-  readonly issuer: string
-  /** A required element of their `aud`. */
-  readonly audience: string
-  /** Roles that its tokens may name; the first is the default. */
-  readonly roles: readonly string[]
-  /** The address of its keys; null: .well-known/jwks.json below the issuer. */
-  readonly jwks: string | null
-}
 
 /** Its keys are not available, so its tokens cannot be verified. */
 export class IssuerSilent extends Error {
@@ -38,7 +28,7 @@ const keptMs = 600_000
 const pauseMs = 30_000
 const answerMs = 5_000
 
-const remoteKeys = ({ issuer, jwks }: TrustedIssuer): JWTVerifyGetKey =>
+const remoteKeys = ({ issuer, jwks }: IssuerSetting): JWTVerifyGetKey =>
   createRemoteJWKSet(new URL(jwks ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json`), {
     cacheMaxAge: keptMs,
     cooldownDuration: pauseMs,
@@ -57,9 +47,9 @@ const issuerOf = (token: string): string | undefined => {
   }
 }
 
-export function createIssuers(trusted: readonly TrustedIssuer[]): ForeignIssuers {
+export function createIssuers(trusted: readonly IssuerSetting[]): ForeignIssuers {
   const known = new Map(trusted.map((one) => [one.issuer, { ...one, keys: remoteKeys(one) }]))
-  const roleOf = ({ roles }: TrustedIssuer, { role }: JWTPayload): string => {
+  const roleOf = ({ roles }: IssuerSetting, { role }: JWTPayload): string => {
     const named = role ?? roles[0]
     if (typeof named === 'string' && roles.includes(named)) return named
     throw new errors.JWTClaimValidationFailed(

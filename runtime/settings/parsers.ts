@@ -78,11 +78,15 @@ export const originList: Parser<readonly string[]> = (text) => {
 export const pathPrefix: Parser<string> = (text) =>
   /^(?:\/[\w.~-]+)+\/?$/.test(text) ? value(text.replace(/\/$/, '')) : problem('must be a path such as /api')
 
-/** An issuer of tokens beside the project; `jwks` null: its keys are at .well-known/jwks.json below it. */
+/** An issuer of tokens beside the project. */
 export interface IssuerSetting {
+  /** The `iss` of its tokens. */
   readonly issuer: string
+  /** A required element of their `aud`. */
   readonly audience: string
+  /** Roles that its tokens may name; the first is the default. */
   readonly roles: readonly string[]
+  /** The address of its keys; null: .well-known/jwks.json below the issuer. */
   readonly jwks: string | null
 }
 

@@ -23,9 +23,7 @@ const wishFor = (on: Commented, key: CommentKey, value: unknown): Wish => ({ on,
 
 const isUnnamed = (database: NamedDatabase, on: Commented, key: CommentKey): boolean => !database.isNamed(on, key)
 
-/** Free field names of types. */
 interface FreeFields {
-  /** Returns the first free name in the type of a relation, and reserves it. */
   readonly take: (id: ObjectId, candidates: readonly string[]) => string
 }
 

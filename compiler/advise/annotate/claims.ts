@@ -18,7 +18,6 @@ import type { Wish } from './comments.ts'
 /** A claim on a field of a type (spec/graphql.md 2.4). */
 export interface FieldClaim {
   readonly field: string
-  /** The unique name of the claiming object. */
   readonly object: string
   /** The wish for another name; null: the owner named it, or a comment declares it. */
   readonly rename: ((isFree: (name: string) => boolean) => Wish) | null
@@ -193,7 +192,6 @@ export const relationRoots = ({ entities }: Manifest, isMutation: boolean): read
     .filter((entity) => hasKey(entity) && (isMutation || entity.root))
     .flatMap(({ name }) => rootFieldsFor(name, isMutation))
 
-/** All fields of a root. */
 const rootsOf = (manifest: Manifest): readonly string[] => [
   ...relationRoots(manifest, false),
   ...relationRoots(manifest, true),
@@ -205,7 +203,6 @@ const rootsOf = (manifest: Manifest): readonly string[] => [
   ]),
 ]
 
-/** All fields of a type. */
 export const fieldNames = ({ columns, relations, computed, unions = [] }: EntityFacts): readonly string[] => [
   'nodeId',
   ...[...columns, ...relations, ...computed, ...unions].flatMap(({ field }) => field ?? []),

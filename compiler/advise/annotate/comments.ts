@@ -4,7 +4,6 @@ import { literal } from '../../../runtime/sql/literal.ts'
 import type { Catalog, CatalogFunction, CatalogRelation, CatalogType } from '../../catalog/catalog.ts'
 import { relationWord } from '../../catalog/diagnostics/object-name.ts'
 
-/** An object that can have a comment. */
 export type Commented =
   | { readonly kind: 'relation'; readonly relation: CatalogRelation }
   | { readonly kind: 'column'; readonly relation: CatalogRelation; readonly column: string }
@@ -14,7 +13,6 @@ export type Commented =
 
 export type CommentKey = 'name' | 'foreign_name' | 'local_name' | 'primary_key_columns' | 'mappings'
 
-/** Settings to add to an object. */
 export interface Wish {
   readonly on: Commented
   readonly settings: Readonly<Partial<Record<CommentKey, unknown>>>
@@ -47,7 +45,6 @@ function nameInSql(on: Commented): string {
   }
 }
 
-/** The present comment. */
 export function commentOn(on: Commented): string | null {
   switch (on.kind) {
     case 'relation':
@@ -63,7 +60,6 @@ export function commentOn(on: Commented): string | null {
   }
 }
 
-/** A comment to write. */
 export interface NewComment {
   readonly on: Commented
   readonly text: string
@@ -88,7 +84,6 @@ export const printComment = ({ on, text, remarks }: NewComment): string =>
     `comment on ${nameInSql(on)} is ${literal(text)};`,
   ].join('\n')
 
-/** The catalogue with the new comments. */
 export function withComments(catalog: Catalog, comments: ReadonlyMap<string, NewComment>): Catalog {
   const textOn = (on: Commented): string | null => comments.get(nameInSql(on))?.text ?? commentOn(on)
   return {

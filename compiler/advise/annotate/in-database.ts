@@ -5,7 +5,6 @@ import { parseComment } from '../../comments/settings.ts'
 import type { Annotated } from '../../comments/annotated.ts'
 import { commentOn, type Commented, type CommentKey } from './comments.ts'
 
-/** A compiled database, with the lookups of the passes. */
 export interface NamedDatabase {
   readonly relations: readonly CatalogRelation[]
   readonly relation: (id: ObjectId) => CatalogRelation
@@ -14,7 +13,6 @@ export interface NamedDatabase {
   /** Whether the function takes a row of the relation. */
   readonly takesRow: (fn: CatalogFunction, relation: ObjectId) => boolean
   readonly inflects: (schema: string) => boolean
-  /** Whether the object's comment sets the key. */
   readonly isNamed: (on: Commented, key: CommentKey) => boolean
 }
 

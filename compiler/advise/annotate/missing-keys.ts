@@ -65,7 +65,6 @@ async function findKey(query: Query, relation: CatalogRelation): Promise<FoundKe
   return null
 }
 
-/** The consequences of a key that only the present rows guarantee. */
 function remarksOn({ kind, schema, name, columns }: CatalogRelation, key: readonly string[]): readonly string[] {
   const nullable = key.filter((column) => columns.find((one) => one.name === column)?.notNull !== true).map(ident)
   const relation = qualified(schema, name)

@@ -2,8 +2,6 @@ import pluralize from 'pluralize'
 import { lowerFirst, rootField, upperFirst } from '../../../runtime/contract/name-parts.ts'
 import { inflect } from '../../model/names.ts'
 
-/** Candidate names of objects, in order of preference. */
-
 /** A valid GraphQL name: ASCII letters, digits and underscores, not beginning with a digit or two underscores. */
 export function spellable(name: string): string {
   const plain = name
@@ -18,7 +16,6 @@ export function spellable(name: string): string {
 /** In the style of a schema: `begin_area` is `beginArea` with inflection. */
 const fieldStyle = (name: string, inflected: boolean): string => (inflected ? lowerFirst(inflect(name)) : name)
 
-/** Words joined in the style of a schema. */
 const joinWords = (inflected: boolean, ...words: readonly string[]): string =>
   inflected ? lowerFirst(words.map((word) => upperFirst(inflect(word))).join('')) : words.join('_')
 
@@ -44,7 +41,6 @@ export const forwardCandidates = (key: KeyColumns, target: string, inflected: bo
   joinWords(inflected, lowerFirst(target), 'by', columnsText(key)),
 ]
 
-/** The field on the other side. */
 export const reverseCandidates = (
   child: string,
   key: KeyColumns,

@@ -8,7 +8,6 @@ export interface Certificate {
   readonly operations: readonly CertifiedOperation[]
 }
 
-/** One operation of a document, for one role. */
 export interface CertifiedOperation {
   /** The file of the document. */
   readonly document: string
@@ -32,7 +31,6 @@ export interface Cost {
   /** The variables with this cost: pages have the maximum size, filters are empty. */
   readonly variables: Readonly<Record<string, unknown>>
   readonly indexes: readonly string[]
-  /** Sequential scans of large tables. */
   readonly scans: readonly string[]
 }
 
@@ -121,7 +119,6 @@ type Named = Pick<CertifiedOperation, 'document' | 'operation' | 'role'>
 const nameOf = ({ document, operation, role }: Named): string =>
   `${document}${operation === null ? '' : `, ${operation}`}  (${role})`
 
-/** The cost of each operation, for people: the most expensive first. */
 export function printCosts({ operations }: Certificate, limit: number | undefined): string {
   const costOf = ({ found }: CertifiedOperation): number => (isRefused(found) ? -1 : found.cost)
   return [...operations]

@@ -115,7 +115,6 @@ interface Measuring {
   readonly engine: Engine
   readonly run: RunExchange
   readonly sizes: Sizes
-  /** Tables with so many rows are large. */
   readonly large: number
   /** Receives the relevant tables of unknown size. */
   readonly onUnknown: (tables: readonly string[]) => void

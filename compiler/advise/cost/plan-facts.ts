@@ -1,6 +1,5 @@
 import type { Query } from '../../../runtime/db/connect/session.ts'
 
-/** The relations that a plan reads, by schema and name in the plan. */
 export interface PlanFacts {
   readonly indexes: readonly RelationName[]
   readonly scans: readonly RelationName[]
@@ -45,7 +44,6 @@ function nodesOf(node: Node, around: string): readonly Placed[] {
   return [{ node, schema }, ...(node.Plans ?? []).flatMap((inner) => nodesOf(inner, schema))]
 }
 
-/** Facts about tables and indexes. */
 export interface Sizes {
   /** A table or index; for partitions their parent. */
   readonly nameOf: (relation: RelationName) => string

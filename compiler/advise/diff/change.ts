@@ -3,7 +3,6 @@ export const severities = ['breaking', 'dangerous', 'addition'] as const
 
 export type Severity = (typeof severities)[number]
 
-/** One difference for a role. */
 export interface ApiChange {
   readonly severity: Severity
   /** The kind of change, in capitals: those of graphql-js, and the keys of our own tables. */

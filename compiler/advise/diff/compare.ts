@@ -8,9 +8,7 @@ import { policyChanges, type Policies, privilegeChanges, type PrivilegeChanges }
 import { schemaChanges } from './schema-changes.ts'
 import { settingChanges } from './setting-changes.ts'
 
-/** The changes between two states of an API. */
 export interface Comparison {
-  /** True if something stops working for some role. */
   readonly breaking: boolean
   /** The worst first; without duplicates, with their roles. */
   readonly changes: readonly RoleChange[]

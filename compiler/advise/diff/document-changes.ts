@@ -35,7 +35,6 @@ export async function findFiles(pattern: string): Promise<readonly string[]> {
   return found.map(normalize).sort()
 }
 
-/** A document in use. */
 export interface GivenDocument {
   /** Its origin: a file's path, or its hash in a list. */
   readonly source: string
@@ -44,7 +43,6 @@ export interface GivenDocument {
   readonly roles: readonly string[] | null
 }
 
-/** One operation that was answered before and is refused after. */
 interface BrokenDocument {
   readonly source: string
   readonly roles: readonly string[]

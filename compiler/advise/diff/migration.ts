@@ -121,7 +121,6 @@ export interface HeldLock {
   readonly relation: string
 }
 
-/** The results of applying a migration. */
 export interface Applied {
   readonly leftOut: readonly LeftOut[]
   readonly locks: readonly HeldLock[]

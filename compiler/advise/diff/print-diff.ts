@@ -7,7 +7,6 @@ const headings: Readonly<Record<Severity, string>> = {
   addition: 'Additions',
 }
 
-/** A comparison for people: first one sentence, then breaking changes, then all others. */
 export function printComparison(comparison: Comparison): string {
   const { changes, documents } = comparison
   return [

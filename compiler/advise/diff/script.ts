@@ -1,6 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path'
 
-/** One statement of an SQL text. */
 export interface SqlStatement {
   readonly text: string
   /** Line of its first word, from 1. */
@@ -106,12 +105,10 @@ function commentEnd(sql: string, start: number): number {
   return sql.length
 }
 
-/** A statement and its file. */
 export interface ScriptStatement extends SqlStatement {
   readonly file: string
 }
 
-/** A position in a migration. */
 export interface ScriptPlace {
   readonly file: string
   readonly line: number
@@ -188,7 +185,6 @@ const passedOver: ReadonlySet<string> = new Set(
   ].map((name) => `\\${name}`),
 )
 
-/** Words of a psql line; quotes hold a word together. */
 const lineWords = (line: string): readonly string[] =>
   [...line.matchAll(/'((?:[^']|'')*)'|(\S+)/g)].map(([, quoted, plain]) => quoted?.replaceAll("''", "'") ?? plain ?? '')
 

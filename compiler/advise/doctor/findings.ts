@@ -1,5 +1,3 @@
-/** The findings about a database and its settings. */
-
 export type Verdict = 'ok' | 'advice' | 'fault'
 
 export interface Finding {

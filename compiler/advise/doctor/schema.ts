@@ -164,7 +164,6 @@ const connectionFindings = async (listenUrl: string): Promise<readonly Finding[]
 interface UnwatchedFacts {
   readonly name: string
   readonly owner: string
-  /** The preparing role. */
   readonly preparer: string
   readonly may: boolean
 }

@@ -167,7 +167,6 @@ async function settingFindings(query: Query): Promise<readonly Finding[]> {
   ]
 }
 
-/** About the requirements of auth besides the database. */
 export async function mailFinding({ smtpUrl }: Settings, isAuth: boolean): Promise<Finding> {
   if (smtpUrl === null) {
     return isAuth

@@ -111,7 +111,6 @@ export async function reportFor(url: string, manifest: ReportingManifest, role: 
   })
 }
 
-/** The report as lines for a terminal: missing objects with reasons, lost fields, advice. */
 export const printReport = (report: SchemaReport): string =>
   [summary(report), ...sections(report)].filter((text) => text !== '').join('\n\n')
 

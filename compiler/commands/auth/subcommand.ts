@@ -10,7 +10,6 @@ import { textList } from '../../../runtime/auth/settings/parsers.ts'
 import { isTemplateKind, templateKinds, type MailKind } from '../../../runtime/auth/mails/kinds.ts'
 import { listTemplates, resetTemplate, setTemplate } from '../../../runtime/auth/mails/templates.ts'
 
-/** The input of a subcommand of `auth`. */
 export interface AuthWork {
   /** After the subcommand's name. */
   readonly args: readonly string[]
@@ -70,7 +69,6 @@ export function renderValue({ value, set, secret, type }: ShownSetting): string 
   return text === '' ? '(none)' : text
 }
 
-/** Standard input. Throws CommandFailure if it is empty. */
 export async function readInput({ terminal }: AuthWork): Promise<string> {
   const text = (await terminal.readInput?.()) ?? ''
   if (text === '') throw new CommandFailure('standard input is empty')

@@ -14,8 +14,6 @@ import {
   type AuthWork,
 } from './subcommand.ts'
 
-/** Subcommands of `auth` that show and change single settings. */
-
 const seen = 'Every running process applies it within a second.'
 
 export const enable: AuthSubcommand = {

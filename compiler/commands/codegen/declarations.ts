@@ -17,7 +17,6 @@ import { createTypeText, objectType, type ClientMember, type TypeText } from './
 
 /** Statements of `.d.ts` files: the content of a schema, for the TypeScript compiler and for the editor. */
 
-/** The context of the declarations of one file. */
 interface Printing {
   readonly layout: Layout
   readonly mentionFrom: MentionFrom
@@ -51,7 +50,6 @@ export const rowsDeclarations = (layout: Layout): PrintedStatements =>
     layout.modules.flatMap((module) => [...declarePage(printing, module), ...declareTypes(printing, module, rowsFile)]),
   )
 
-/** The types of a module that belong to this file. */
 const declareTypes = (printing: Printing, module: Module, file: ClientFile): PrintedStatements =>
   module.types.filter(({ name }) => declaringFile(module, name) === file).flatMap((type) => declare(printing, type))
 

@@ -29,7 +29,6 @@ export const withGeneratedHeader = (files: Files, role: string): Files =>
     }),
   )
 
-/** The changes that writing would make. */
 export interface Changes {
   readonly files: readonly FileChange[]
   /** Foreign files in the place of ours. */

@@ -54,7 +54,6 @@ export interface ClientTable {
   readonly row: GraphQLObjectType
   /** Name of the table's client. */
   readonly name: string
-  /** Names of further types in TypeScript. */
   readonly page: string
   readonly methods: string
 }
@@ -166,7 +165,6 @@ function findRowsParts(schema: GraphQLSchema, types: readonly DeclaredType[]): R
   )
 }
 
-/** The possible types of an interface or a union, in the order of the names. */
 export const typesOf = (schema: GraphQLSchema, type: GraphQLAbstractType): readonly GraphQLObjectType[] =>
   [...schema.getPossibleTypes(type)].sort(byTypeName)
 

@@ -5,7 +5,6 @@ import type { ClientField } from './type-text.ts'
 
 export type ClientOperation = 'query' | 'mutation' | 'subscription'
 
-/** A method of a generated client: one root field with arguments and a selection. */
 export interface ClientMethod {
   readonly name: string
   readonly help: string
@@ -65,17 +64,14 @@ const verbs = ['update', 'delete'] as const
 export const isAskable = ({ type, args }: ClientField): boolean =>
   !isObjectType(getNamedType(type)) || args.every(({ name }) => name !== 'select')
 
-/** Tables with methods for the role, by the path of their module. */
 export const askedTables = (layout: Layout): readonly { readonly path: string; readonly table: ClientTable }[] =>
   layout.modules.flatMap(({ path, table }) =>
     table === null || methodsOf(layout, table).length === 0 ? [] : [{ path, table }],
   )
 
-/** Root fields of functions. `node` is left out, because its result may have any type. */
 export const functionsOf = (layout: Layout): readonly ClientMethod[] =>
   (['query', 'mutation'] as const).flatMap((operation) => functionsAs(layout, operation))
 
-/** Functions that can be watched. */
 export const liveFunctionsOf = (layout: Layout): readonly ClientMethod[] => functionsAs(layout, 'subscription')
 
 function functionsAs(layout: Layout, operation: ClientOperation): readonly ClientMethod[] {

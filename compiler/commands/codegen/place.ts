@@ -12,7 +12,6 @@ import {
   type SchemaSource,
 } from './source.ts'
 
-/** Options of commands that read the schema of a role. */
 export const placeOptions: Readonly<Record<'from' | 'role' | 'key', CommandOption>> = {
   from: {
     value: 'PLACE',
@@ -22,7 +21,6 @@ export const placeOptions: Readonly<Record<'from' | 'role' | 'key', CommandOptio
   key: { value: 'KEY', help: 'Project key of the service, if JWT_SECRET is not set.' },
 }
 
-/** The description of these options. */
 export const placeDescription =
   'Reads the schema from a folder that `compile` wrote, from a service by introspection (with --key, or with JWT_SECRET\n' +
   'for any role; a comment has to enable introspection), or from a database, to which it writes nothing. Without --from\n' +

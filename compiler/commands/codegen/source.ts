@@ -18,7 +18,6 @@ import { isJsonObject, tryParseJson } from '../../../runtime/lib/json.ts'
 import { messageOf } from '../../../runtime/lib/text.ts'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 
-/** The source of a role's schema. */
 export interface SchemaSource {
   /** For notes; contains no secret. */
   readonly name: string
@@ -149,9 +148,7 @@ async function jsonAnswer(response: Response): Promise<object> {
 
 /** The TypeScript types of a scalar: TABLE. */
 interface ScalarFacts {
-  /** Type of an answered value. */
   readonly output: string
-  /** Type of a value that is sent. */
   readonly input: string
   /** The alternative to text for its values, which is a type of TypeScript as well. */
   readonly readAs?: ReadAs

@@ -56,10 +56,8 @@ export function createTypeText(
     if (part?.kind === 'written') return `sdk.Written<${mention(part.row.name)}>`
     return mention(type.name)
   }
-  /** The selectable object of one of these types. */
   const either = (types: readonly GraphQLObjectType[]): string =>
     objectType(types.map((type) => ({ name: type.name, type: `sdk.Of<${object(type)}>` })))
-  /** The arguments of a field; `{}` without any. */
   const takes = (field: ClientField): string => {
     const { page, own } = argumentsOf(layout, field)
     const further = own.length === 0 ? [] : [objectType(own.map(input))]
@@ -76,7 +74,6 @@ export function createTypeText(
       return nullableText(field.type, `sdk.ListOf<${object(named)}${more}>`)
     return nullableText(field.type, `sdk.Of<${object(named)}${more}>`)
   }
-  /** The type of a generated method's field. */
   const answered = ({ type }: ClientField): string => {
     const named = getNamedType(type)
     return isObjectType(named) ? nullableText(type, `sdk.Of<${object(named)}>`) : output(type, leaf)
@@ -93,7 +90,6 @@ export function createTypeText(
   /** One field of an input that takes exactly one. */
   const member = ({ name, type }: GraphQLInputField): ClientMember => ({ name, type: inputText(type, inputLeaf) })
   const field = (given: ClientField): ClientMember => ({ name: given.name, type: marked(given) })
-  /** A figure of an aggregate over these rows. */
   const figure = (row: GraphQLObjectType, given: ClientField): ClientMember =>
     isNumber(row, given) ? { name: given.name, type: 'number | null' } : field(given)
   return { field, figure, answered, takes, input, either, member }

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { reasonOf } from '../../../runtime/db/failures/failures.ts'
 
 export interface CodegenWatchOptions {
-  /** A text that changes with each change. */
   readonly version: () => Promise<string>
   /** Called first and after each change; never concurrently. */
   readonly onChange: () => Promise<void>

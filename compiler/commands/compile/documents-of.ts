@@ -20,7 +20,6 @@ import { demandRole } from '../demand-role.ts'
 import { givenDocuments } from '../given-documents.ts'
 import { readNamedExamples, withExamples, type NamedExamples } from './examples.ts'
 
-/** The options of `compile` for documents. */
 export interface DocumentsRequest {
   /** Null: those of the allow-list. */
   readonly files: readonly GivenDocument[] | null
@@ -29,7 +28,6 @@ export interface DocumentsRequest {
   readonly examples: NamedExamples
 }
 
-/** Documents to compile, and their roles. */
 export interface TakenDocuments {
   readonly documents: readonly ExampledDocument[]
   readonly roles: readonly string[]

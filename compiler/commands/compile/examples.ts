@@ -6,7 +6,6 @@ import { operationNames, type GivenDocument } from '../../advise/diff/document-c
 import { misuse } from '../command.ts'
 import { readGiven } from '../given-documents.ts'
 
-/** Examples of variables by the name of an operation, or by the hash of a document. */
 export type NamedExamples = Readonly<Record<string, readonly JsonObject[]>>
 
 /** Reads the file of `--examples`. @throws CommandFailure */

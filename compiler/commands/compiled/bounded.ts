@@ -24,7 +24,6 @@ import {
 
 /** A limit of rows as a sum, so that a document's statements do not depend on its page sizes. */
 
-/** A document, and the sum over its page sizes. */
 interface BoundedDocument {
   readonly found: Document
   /** The check that `found` leaves to its user; null: none. */

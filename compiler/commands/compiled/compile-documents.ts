@@ -87,13 +87,11 @@ function typesIn({ folder, addresses }: FoundDocuments): (role: string) => ((nam
  * the same revision make the same bytes; roles with equal statements for a document share its file.
  */
 
-/** A document with examples of its variables, which decide its statements. */
 export interface ExampledDocument extends GivenDocument, DocumentSource {
   /** It changes with the examples; absent: unknown. */
   readonly mark?: string
 }
 
-/** The context besides the revision. */
 export interface Build {
   /** Of the compiler. */
   readonly version: string
@@ -124,7 +122,6 @@ interface CompiledDocuments {
   readonly faults: readonly DocumentFault[]
 }
 
-/** The result of a document for a role. */
 interface Compiled {
   readonly errors: readonly ErrorEntry[]
   /** Of its variables. */
@@ -133,7 +130,6 @@ interface Compiled {
   readonly address: string | null
 }
 
-/** The facts in the index about a document's file. */
 interface Facts {
   readonly needs: DocumentNeeds
   readonly subscribes: boolean
@@ -141,13 +137,11 @@ interface Facts {
   readonly variables: readonly string[]
 }
 
-/** A document, and those of its roles for which it was not compiled before. */
 export interface DocumentTask {
   readonly document: ExampledDocument
   readonly roles: readonly string[]
 }
 
-/** The tasks of `compileDocuments`. */
 export const documentTasks = (
   roles: readonly string[],
   documents: readonly ExampledDocument[],

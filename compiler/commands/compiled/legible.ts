@@ -14,7 +14,6 @@ import { groupBy } from '../../../runtime/lib/steps.ts'
 import { legibleSql } from '../../catalog/diagnostics/legible-sql.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 
-/** The maximum length of a line. */
 const lineLength = 120
 
 /**
@@ -23,7 +22,6 @@ const lineLength = 120
  */
 export const printedResult = (value: unknown): string => `${printedAt(value, '')}\n`
 
-/** A file and the hash that is its name. */
 export interface AddressedFile {
   readonly address: string
   readonly content: string
@@ -65,7 +63,6 @@ function wrapped(open: string, close: string, items: readonly string[], indent: 
 
 type Files = Readonly<Record<string, string>>
 
-/** The statements of some roles for a document. */
 interface Page {
   readonly source: string
   readonly hash: string

@@ -13,7 +13,6 @@ import { listedName, readList } from '../../advise/diff/setting-changes.ts'
 /** A role has no list, or it has invalid content. */
 export class NoList extends Error {}
 
-/** A list, and the roles that look hashes up in it. */
 interface List {
   readonly table: ListTable
   readonly roles: readonly string[]

@@ -35,21 +35,16 @@ import { seenBy, type Seen } from './seen.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
-/** Examples of the variables of a document. */
 export interface Examples {
-  /** For every operation. */
   readonly all: readonly Given[]
-  /** Further ones, by the names of operations; absent: none. */
   readonly named?: ReadonlyMap<string, readonly Given[]>
 }
 
-/** The source of a document. */
 export interface DocumentSource {
   readonly text: string
   readonly examples: Examples
 }
 
-/** The result of a document for a role. */
 export interface MadeDocument {
   readonly errors: readonly ErrorEntry[]
   /** The texts of its variables' types. */
@@ -107,7 +102,6 @@ interface Asked {
   readonly view: RoleView
   readonly prepared: BoundedDocuments
   readonly document: DocumentSource
-  /** Collects the types of its variables. */
   readonly types: Set<string>
 }
 

@@ -7,7 +7,6 @@ import { ident } from '../../../runtime/sql/ident.ts'
 
 type NeededColumns = DocumentNeeds['relations'][string][string]
 
-/** Finds the needs of documents, from the builders that their statements use. */
 export interface NeedsRecorder {
   /** For writing statements. */
   readonly engine: Engine

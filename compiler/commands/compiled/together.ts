@@ -38,7 +38,6 @@ const stackMegabytes = 1
 
 export const noneTaken = (): Taken => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 
-/** Makes free tasks until none are left. */
 export function makeNext({ revision, tasks, taken }: SharedWork): MadeByPlace {
   const make = createDocumentMaker(createEngine(revision))
   const made = new Map<number, readonly MadeDocument[]>()

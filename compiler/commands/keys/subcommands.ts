@@ -10,18 +10,15 @@ import { CommandFailure, misuse, type Terminal } from '../command.ts'
 import { embeddedSecret } from '../start.ts'
 import { ownerUrl } from '../owner-url.ts'
 
-/** The input of a subcommand of `keys`. */
 interface KeysWork {
   readonly settings: Settings
   readonly terminal: Terminal
-  /** Its argument, if it takes one. */
   readonly given: string
 }
 
 export interface KeysSubcommand {
   readonly usage: string
   readonly summary: string
-  /** The number of arguments. */
   readonly takes: 0 | 1
   readonly run: (work: KeysWork) => Promise<void>
 }

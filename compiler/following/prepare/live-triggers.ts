@@ -176,7 +176,6 @@ end
 `,
 )
 
-/** Roots that have a gate. */
 const roots = plpgsql(
   'live_roots',
   '',

@@ -69,7 +69,6 @@ const createFunction = ({ name, args, returns, language, definer, stable, planne
 
 const onePlan = 'plan_cache_mode = force_generic_plan'
 
-/** The types of its arguments, as oidvectortypes() prints them. */
 const argumentTypes = ({ args }: OwnFunction): string => args.replace(/\w+ (\w+)/g, '$1')
 
 export const signature = (fn: OwnFunction): string => `${fn.name}(${argumentTypes(fn)})`
@@ -152,11 +151,9 @@ end $$`,
 }
 
 interface ForeignOwner {
-  /** `table catalograph.schema_record` */
   readonly object: string
   readonly owner: string
   readonly taker: string
-  /** The statement that gives it to the owner of the schema. */
   readonly statement: string
 }
 

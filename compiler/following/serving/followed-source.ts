@@ -16,7 +16,6 @@ import type { CatalogQuery } from '../../catalog/read.ts'
 
 export interface FollowedSourceOptions {
   readonly schemas: readonly string[]
-  /** Runs statements as the login role. */
   readonly query: Query
   readonly prepare: Prepare
   /** Absent: no live queries. */

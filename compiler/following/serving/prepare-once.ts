@@ -3,9 +3,7 @@ import type { Log } from '../../../runtime/settings/log/events.ts'
 import { prepareDatabase, wayOut, type Preparation } from '../prepare/prepare.ts'
 
 export interface PrepareOnceOptions {
-  /** Connection URL of the preparing role. */
   readonly ownerUrl: string
-  /** Connection URL of the login role of requests. */
   readonly loginUrl: string
   readonly log: Log
 }

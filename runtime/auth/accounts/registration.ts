@@ -96,7 +96,6 @@ function confirmationWork(
   }
 }
 
-/** An account that its owner signs up for. */
 export interface NewAccount {
   readonly id: string
   readonly email: string

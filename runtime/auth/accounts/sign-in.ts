@@ -26,7 +26,6 @@ export function newRefreshToken(): string {
   return [...randomBytes(12)].map((byte) => alphabet[byte % alphabet.length]).join('')
 }
 
-/** The result of beginning a session. */
 export interface BegunSession {
   /** The present user; null: deleted. */
   readonly user: UserRow | null
@@ -57,7 +56,6 @@ export async function beginSession(
   return { user: found, started: { user: found, session: found.session, refreshToken } }
 }
 
-/** The same in a transaction that holds the user's row, or has inserted it. */
 export async function startSession(
   run: RunStatement,
   tools: AuthTools,
@@ -85,7 +83,6 @@ function methodOf(way: SignInWay): { readonly method: AmrMethod; readonly provid
   return { method: way, provider: way === 'anonymous' ? 'anonymous' : 'email' }
 }
 
-/** A session as the answer to a call, with further members. */
 export async function sessionOutcome(
   tools: AuthTools,
   call: Call,

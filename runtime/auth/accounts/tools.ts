@@ -17,7 +17,6 @@ import { claimsOf, isUuid } from '../protocol/input.ts'
 import { noteUse } from '../store/refresh-tokens.ts'
 import type { WhereReady } from '../schema/migrate.ts'
 
-/** The dependencies of endpoints. */
 export interface AuthTools {
   readonly database: StatementsDatabase
   readonly passwords: Passwords
@@ -32,11 +31,9 @@ export interface AuthTools {
   readonly addressHash: (email: string) => Buffer
   readonly providers: ProviderSet
   readonly proveFlow: ProveFlow
-  /** The clock, in milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** A signed-in user who acts on the account. */
 export interface AccountHolder {
   readonly user: UserRow
   /** Null: the token names no session. */

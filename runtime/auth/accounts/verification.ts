@@ -70,7 +70,6 @@ export async function presentToken(
 export type ResolvedType = Exclude<VerificationType, 'email'>
 
 export interface Accepted {
-  /** The user before the change. */
   readonly user: UserRow
   readonly type: ResolvedType
   /** False: another mailbox must confirm too. */

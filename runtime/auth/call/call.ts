@@ -17,7 +17,6 @@ import { judgeEmail, normalEmail } from '../rules/email.ts'
 
 /** The sender of a request, as far as the connection shows. */
 export interface Client {
-  /** Source address; null if the connection is closed. */
   readonly address: string | null
   /** The key of limits: the address, of IPv6 its /64. */
   readonly source: string
@@ -67,7 +66,6 @@ export interface AdminCall<I extends Io = DescribedEndpoint> extends Call<I> {
   readonly adminRole: string
 }
 
-/** The answer of an endpoint. */
 export interface Outcome {
   readonly status: number
   /** Null: no body. */
@@ -82,7 +80,6 @@ export function json<B extends JsonObject | readonly unknown[]>(body: B, headers
   return { status: 200, body, headers }
 }
 
-/** 204 without a body. */
 export function noContent(): Outcome {
   return { status: 204, body: null, headers: {} }
 }
@@ -150,7 +147,6 @@ const tooLarge = (): AuthFailure =>
 /** The input of a request for a mail: to sign up, or to sign in again. Checked. */
 export interface Registration {
   readonly email: string
-  /** The user's own metadata. */
   readonly data: JsonObject
   readonly challenge: Challenge | null
   readonly destination: string

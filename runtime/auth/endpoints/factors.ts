@@ -28,7 +28,6 @@ export const longestFactorName = 255
 const longestIssuer = 64
 
 interface Enrolment {
-  /** Null: it has none. */
   readonly friendlyName: string | null
   readonly issuer: string
 }
@@ -129,14 +128,12 @@ export async function unenrolFactor(call: SessionCall, { database }: AuthTools):
   return json({ id })
 }
 
-/** The caller's own TOTP factor in the path. Throws 404 `mfa_factor_not_found`. */
 export async function ownFactor(run: RunStatement, { user, params }: SessionCall): Promise<FactorWithSecret> {
   const factor = await findFactor(run, user.id, pathId(params, 'factor_id'))
   if (factor === null || factor.factor_type !== 'totp') throw refuse('mfa_factor_not_found')
   return factor
 }
 
-/** Records an action on a factor. */
 export async function noteFactor(
   run: RunStatement,
   { user, client }: SessionCall,

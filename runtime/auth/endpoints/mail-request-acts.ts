@@ -7,7 +7,6 @@ import type { AuthTools } from '../accounts/tools.ts'
 
 type Act = (call: Actor, tools: AuthTools, input: Registration) => Promise<void>
 
-/** The work for each kind of request after its answer. */
 export const mailRequestActs: Readonly<Record<MailRequestKind, Act>> = {
   recovery: recoverByMail,
   'sign-in': signInByMailTo,

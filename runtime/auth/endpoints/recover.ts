@@ -31,7 +31,6 @@ export async function recover(call: Call<typeof io.recover>, { mailRequests, dat
 
 const recoveryMail = { kind: 'recovery', linkType: 'recovery', providerType: 'recovery', method: 'recovery' } as const
 
-/** The work of POST /recover. */
 export async function recoverByMail(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const { email, challenge, destination } = input
   const user = await findUserByEmail(tools.database.run, email)

@@ -56,14 +56,12 @@ function readResend(call: Call<typeof io.resend>): Input {
   return { kind: type === 'signup' ? 'confirmation' : 'email-change', input: { ...input, data: {} } }
 }
 
-/** The work of POST /resend for type `signup`. */
 export async function resendConfirmation(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const user = await findUserByEmail(tools.database.run, input.email)
   if (user === null || user.email_confirmed_at !== null) return
   await remindUnconfirmed(call, tools, { ...input, data: user.raw_user_meta_data ?? {} }, user)
 }
 
-/** The work of POST /resend for type `email_change`. */
 export async function resendChange(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const { email, challenge, destination } = input
   const user = await changingUser(tools, email)

@@ -9,7 +9,6 @@ import { insertUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 
-/** Guest sign-in (spec/auth.md 4.3): every call creates another user. */
 export async function guestSignUp(call: Call<typeof io.signUp>, tools: AuthTools): Promise<Outcome> {
   if (!call.settings.anonymous_enabled) throw refuse('anonymous_provider_disabled')
   if (call.settings.disable_signup) throw refuse('signup_disabled')

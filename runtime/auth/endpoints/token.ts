@@ -56,7 +56,6 @@ async function passwordGrant(call: Call<typeof io.token>, tools: AuthTools): Pro
   throw refuse('invalid_credentials')
 }
 
-/** The account of an address, with its proved password. */
 interface Proved {
   readonly user: UserRow
   readonly password: string

@@ -32,7 +32,6 @@ export async function getUser({ user }: UserCall): Promise<Outcome> {
 
 type Updating = UserCall<typeof io.updateUser>
 
-/** The changes of PUT /user; null: unchanged. */
 interface Change {
   readonly password: string | null
   /** In stored form, and different from the present one. */

@@ -6,8 +6,6 @@ import { findSession } from '../store/sessions.ts'
 import { findUserWithSession } from '../store/users.ts'
 import type { SessionRow, UserRow } from '../protocol/records.ts'
 
-/** The checks of a bearer token, in the order of spec/auth.md 2.2. */
-
 export interface Bearer {
   readonly authorization: string | undefined
   readonly verify: VerifyToken

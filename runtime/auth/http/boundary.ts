@@ -10,7 +10,6 @@ import {
   type AuthErrorCode,
 } from '../protocol/errors.ts'
 
-/** The answer of a failure. */
 export interface ErrorAnswer {
   readonly status: number
   readonly body: object
@@ -90,7 +89,6 @@ function ofDatabase(failure: DatabaseFailure): AuthFailure {
   return status === null ? refuse(databaseCodes[failure.kind]) : refuse('unexpected_failure', { status })
 }
 
-/** The log's text of an unexpected failure. */
 export function detailOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const own = error.stack ?? error.message

@@ -10,7 +10,6 @@ import type { Route } from './route.ts'
 import type { ReadAuthState } from '../settings/store.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
-/** The content of a request: limited in size, not verified. */
 export interface RawRequest {
   readonly client: Client
   readonly apikey: string

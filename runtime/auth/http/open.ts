@@ -27,22 +27,17 @@ export interface OpenAuthOptions {
   /** Connection URL of a role that owns the tables of auth, or may become the role that does. */
   readonly url: string
   readonly poolSize: number
-  /** Absent: detected. */
   readonly pooler?: PoolerSetting
-  /** The project's secret. */
   readonly secret: string
   /** The previous secret: codes keyed with it are valid until it ends. Null or absent: none. */
   readonly previousSecret?: PreviousSecret | null
   /** Address of the project, without a trailing slash. */
   readonly baseUrl: () => string
   readonly issuers: Issuers
-  /** The clock, in milliseconds. */
   readonly now: () => number
-  /** Connection URL of the mail server; null or absent: mails stay in the outbox. */
   readonly smtpUrl?: string | null
   /** Sender of mails; null or absent: one at the host of the project's own address. */
   readonly mailFrom?: string | null
-  /** The number of processes of the project; absent: one. */
   readonly processes?: number
   /** Of bcrypt; absent: that of spec/auth.md 12. */
   readonly hashCost?: number

@@ -20,7 +20,6 @@ import { route, type Route } from './route.ts'
 
 const [none, no, yes] = ['none', false, true] as const
 
-/** Columns that several rows share. */
 const open = { guard: 'open', assurance: none, limit: none, counted: no } as const
 const mailing = { guard: 'key', assurance: none, limit: 'sign-up', counted: yes } as const
 const verifying = { guard: 'open', assurance: none, limit: 'verify', counted: yes } as const

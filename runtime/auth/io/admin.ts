@@ -2,8 +2,6 @@ import { Type } from 'typebox'
 import { body, exactly, flag, id, io, ref, object, ok, oneOf, query, text, time } from './build.ts'
 import { userMembers } from './schemas.ts'
 
-/** Input and answers of the endpoints for administrators (spec/auth.md 11). */
-
 const email = text('Address')
 const redirectTo = { redirect_to: text('Where the browser shall go; an allowed address') }
 const page = { page: text('From 1'), per_page: text('50 unless it is given') }

@@ -2,8 +2,6 @@ import { Type, type TProperties, type TSchema } from 'typebox'
 import type { Io, Members, Parameters } from '../protocol/io.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** Parts of io tables. */
-
 export const text = (description: string) => Type.String({ description })
 export const oneOf = (description: string, ...values: readonly string[]) => Type.String({ enum: values, description })
 /** The same for an answer, whose type has only these values: input may be refused in an endpoint's own words. */
@@ -22,7 +20,6 @@ export const exactly = <P extends TProperties>(members: P) => Type.Object(member
 /** A schema of schemas.ts, by its name. */
 export const ref = (name: string): TSchema => Type.Ref(`#/components/schemas/${name}`)
 
-/** Answers: 200 with JSON, 204, or a redirect with one of these statuses. */
 export const ok = <S extends TSchema>(schema: S) => ({ 200: { kind: 'json', schema } }) as const
 export const noContent: Io['answers'] = { 204: { kind: 'empty' } }
 export const redirects = (...statuses: readonly (302 | 303)[]): Io['answers'] =>

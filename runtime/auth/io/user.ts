@@ -19,8 +19,6 @@ import {
   text,
 } from './build.ts'
 
-/** Input and answers of the endpoints for users (spec/auth.md 4 to 7). */
-
 const email = text('Address')
 const phone = text('Refused: there are no phones')
 const password = text('At most 72 bytes')

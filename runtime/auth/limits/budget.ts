@@ -7,9 +7,7 @@ import { refuse } from '../protocol/errors.ts'
  * stopped: then the call is answered with its result, however late.
  */
 export interface Budget {
-  /** The database within the time limit of the call. */
   readonly database: StatementsDatabase
-  /** Throws 504 `request_timeout` after the time limit. */
   readonly check: () => void
   /** Resolves with the work's result, or throws 504 `request_timeout` if the limit passes before anything was kept. */
   readonly within: <T>(work: () => Promise<T>) => Promise<T>

@@ -44,7 +44,6 @@ export interface Throttle {
 export interface ThrottleParts {
   readonly run: RunStatement
   readonly whereReady: WhereReady
-  /** The clock, in milliseconds. */
   readonly now: () => number
 }
 

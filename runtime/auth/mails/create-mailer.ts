@@ -19,7 +19,6 @@ import type { MailServer } from './smtp.ts'
 
 export interface MailerOptions {
   readonly database: StatementsDatabase
-  /** The project's secret. */
   readonly secret: string
   /** Null: none; mails stay in the outbox, where the owner reads them. */
   readonly server: MailServer | null
@@ -27,7 +26,6 @@ export interface MailerOptions {
   readonly from: string | null
 }
 
-/** The common parts of a mailer's views. */
 interface Parts {
   readonly database: StatementsDatabase
   readonly key: Buffer

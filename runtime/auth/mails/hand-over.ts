@@ -84,7 +84,6 @@ export async function checkCeiling(
   }
 }
 
-/** A mail in the outbox. */
 export interface Posted extends NewMail {
   readonly id: string
   readonly kind: MailKind
@@ -96,7 +95,6 @@ export interface HandOver {
   readonly deliver: (settings: AuthSettings, mails: readonly Posted[], taken: Set<Posted>) => Promise<void>
   /** Instead of a delivery: fails like the last failure, and takes as long as a delivery. */
   readonly pretend: (mails: readonly Posted[]) => Promise<void>
-  /** Connects and signs in. */
   readonly check: (kind: MailKind) => Promise<void>
 }
 

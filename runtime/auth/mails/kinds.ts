@@ -1,6 +1,5 @@
 import type { TokenSlot } from '../store/one-time-tokens.ts'
 
-/** What a mail looks like. */
 export interface TemplateTexts {
   readonly subject: string
   readonly html: string
@@ -79,7 +78,6 @@ ${foot}
 
 export type MailKind = keyof typeof mailKinds
 
-/** Kinds with a template that the owner may replace. */
 export const templateKinds: readonly MailKind[] = (Object.keys(mailKinds) as readonly MailKind[]).filter(
   (kind) => mailKinds[kind].changeable,
 )

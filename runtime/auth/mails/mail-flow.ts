@@ -12,7 +12,6 @@ export interface MailFlow {
   readonly destination: string
 }
 
-/** Stores the flow of a mail (spec/auth.md 6.2). */
 export async function startMailFlow(run: RunStatement, flow: MailFlow): Promise<void> {
   const { userId, challenge, providerType, method, destination } = flow
   if (challenge === null) return

@@ -32,7 +32,6 @@ export interface MailRequests {
   readonly stop: () => Promise<void>
 }
 
-/** Processes a request, with a mailer that has checked the limits already. */
 export type ActOnRequest = (kind: MailRequestKind, call: Actor, mailer: Mailer, input: Registration) => Promise<void>
 
 export interface MailRequestParts {

@@ -16,7 +16,6 @@ export interface TokenMail extends MailFlow {
   readonly kind: MailKind
   readonly slot: TokenSlot
   readonly linkType: LinkType
-  /** The recipient's mailbox. */
   readonly address: string
   /** Present address of the account, empty for a guest. */
   readonly email: string
@@ -47,7 +46,6 @@ export async function mailToken(
 interface EmailChangeMails {
   /** With the new address in `email_change`. */
   readonly user: UserRow
-  /** The mailboxes that must confirm. */
   readonly slots: readonly ChangeMailbox[]
   readonly challenge: Challenge | null
   readonly destination: string

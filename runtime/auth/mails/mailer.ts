@@ -29,7 +29,6 @@ export type SendMail = (mail: Mail) => void
 /** Statements, and the mails about them. It may run more than once, and must send the same mails each time. */
 export type MailWork<T> = (run: RunStatement, send: SendMail) => Promise<T>
 
-/** Stores rows with the work, in its transaction. */
 export type MailNote<T> = (run: RunStatement, value: T) => Promise<void>
 
 /** A request for a mail that was answered already: its cooldowns have begun, and the ceiling counts it. */
@@ -38,7 +37,6 @@ export interface HeldRequest {
   readonly begun: readonly Begun[]
 }
 
-/** The context of a mailer. */
 export interface MailerView {
   /** Where work is stored; a call's own refuses to commit once the call was answered 504. */
   readonly database: StatementsDatabase

@@ -1,7 +1,6 @@
 import { once } from '../../lib/caches.ts'
 import { within } from '../../lib/timers.ts'
 
-/** The functions of a mail server that mails need. */
 export interface MailServer {
   /** Resolves once the server has accepted the mail; rejects if it refuses or is late. */
   readonly deliver: (mail: LetterToSend) => Promise<void>
@@ -14,7 +13,6 @@ export interface LetterToSend {
   readonly recipient: string
   readonly subject: string
   readonly html: string
-  /** The plain text alternative. */
   readonly text: string
 }
 
@@ -63,7 +61,6 @@ export function isPassing(error: unknown): boolean {
   return typeof code === 'string' && unreachable.has(code)
 }
 
-/** Rejects if the work takes longer than that. */
 async function inTime(ms: number, work: () => Promise<void>): Promise<void> {
   if (!(await within(ms, work()))) throw new TookTooLong(`The mail server took longer than ${ms} ms.`)
 }

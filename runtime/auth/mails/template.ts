@@ -7,7 +7,6 @@ import { isJsonObject } from '../../lib/json.ts'
  * template is data (spec/auth.md, attack 28). Each value is escaped for its position.
  */
 
-/** A template that cannot be used; the message says why. */
 export class TemplateFault extends Error {
   override readonly name = 'TemplateFault'
 }
@@ -22,7 +21,6 @@ type Part = { readonly kind: 'literal'; readonly text: string } | (Variable & { 
 
 export type Template = readonly Part[]
 
-/** Reads an HTML body. Throws TemplateFault. */
 export function parseHtml(source: string): Template {
   let state: HtmlState = startState
   const parts = split(source).map((piece): Part => {
@@ -42,7 +40,6 @@ export function parseHtml(source: string): Template {
 
 const misplaced = 'where no variable may: put it into text or a quoted address'
 
-/** Reads a subject. Throws TemplateFault. */
 export function parseSubject(source: string): Template {
   return split(source).map((piece) => (piece.kind === 'literal' ? piece : { ...piece, place: 'subject' }))
 }

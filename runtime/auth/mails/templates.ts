@@ -41,7 +41,6 @@ export function createDurations(): Durations {
 const longestHtml = 262_144
 const longestSubject = 255
 
-/** The fault of a template; null: none. */
 export function faultOf({ subject, html }: TemplateTexts): string | null {
   if (subject.trim() === '') return 'has no subject'
   if ([...subject].length > longestSubject) return `has a subject of more than ${longestSubject} characters`
@@ -56,15 +55,11 @@ export function faultOf({ subject, html }: TemplateTexts): string | null {
   }
 }
 
-/** The owner's templates: list, set, reset (spec/auth.md 9.1). A change applies to the next mail of every process. */
-
 interface ListedTemplate extends TemplateTexts {
   readonly kind: MailKind
-  /** False: it is the default. */
   readonly changed: boolean
 }
 
-/** Every kind with its present template. */
 export async function listTemplates(run: RunStatement): Promise<readonly ListedTemplate[]> {
   const stored = await storedTemplates(run)
   return templateKinds.map((kind) => {
@@ -91,7 +86,6 @@ export async function setTemplate(
   return { kind: 'value', value: wanted }
 }
 
-/** Resets the template of a kind to its default. */
 export async function resetTemplate(run: RunStatement, kind: MailKind): Promise<void> {
   await deleteTemplateRow(run, kind)
 }

@@ -9,9 +9,7 @@ export type LinkType = 'signup' | 'recovery' | 'magiclink' | 'invite' | 'email_c
 export interface MailFacts {
   readonly issued: IssuedToken
   readonly linkType: LinkType
-  /** Checked destination. */
   readonly destination: string
-  /** Address of the account, empty for a guest. */
   readonly email: string
   /** The new address of the account; empty if unchanged. */
   readonly newEmail: string

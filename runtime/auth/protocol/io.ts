@@ -14,18 +14,15 @@ export interface Io extends DescribedEndpoint {
 /** An endpoint without input; functions that read neither query nor body need no more. */
 export interface DescribedEndpoint {
   readonly summary: string
-  /** By HTTP status. */
   readonly answers: Readonly<Record<number, Answer>>
 }
 
 /** One successful answer; refusals are alike everywhere. */
 export type Answer =
   | { readonly kind: 'json'; readonly schema: TSchema }
-  /** Redirects the browser. */
   | { readonly kind: 'redirect' }
   | { readonly kind: 'empty' }
 
-/** Parameters of a query, by name. Each may be absent. */
 export type Parameters = Readonly<Record<string, TString>>
 
 export interface Body {
@@ -34,16 +31,13 @@ export interface Body {
   readonly members: Members
 }
 
-/** Members of a body, by name. Each may be absent. */
 export type Members = Readonly<Record<string, Member>>
 
 /** The schemas that `wantedInstead` can check. */
 export type Member = TString | TBoolean | TUnsafe<JsonObject> | TUnknown
 
-/** The declared query of an endpoint. */
 export type QueryOf<I extends Io> = Values<I['query']>
 
-/** The declared body of an endpoint. */
 export type BodyOf<I extends Io> = I['body'] extends { readonly kind: 'patch' }
   ? JsonObject
   : I['body'] extends { readonly members: infer M }
@@ -53,7 +47,6 @@ export type BodyOf<I extends Io> = I['body'] extends { readonly kind: 'patch' }
 /** Absent values are undefined, but their names exist: reading an undeclared one does not compile. */
 type Values<M> = { readonly [N in keyof M]: M[N] extends TSchema ? Static<M[N]> | undefined : never }
 
-/** The answer of an endpoint with a status. */
 export type AnswerOf<I extends Io, S extends keyof I['answers'] = 200> = I['answers'][S] extends {
   readonly schema: infer A extends TSchema
 }
@@ -61,7 +54,6 @@ export type AnswerOf<I extends Io, S extends keyof I['answers'] = 200> = I['answ
   : never
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
-/** The declared parameters. */
 export function readQuery(
   { query = {}, passesQuery }: Io,
   given: Readonly<Record<string, string>>,
@@ -70,7 +62,6 @@ export function readQuery(
   return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(query, name)))
 }
 
-/** The declared members (spec/auth.md 2.3). Throws 400 `bad_json`. */
 export function readDeclared({ body }: Io, bytes: Buffer): BodyOf<DescribedEndpoint> {
   switch (body?.kind) {
     case undefined:

@@ -20,7 +20,6 @@ export interface TokenExpectations {
   readonly accessToken: string
 }
 
-/** Verified claims, including `sub`. */
 export interface VerifiedClaims extends JWTPayload {
   readonly sub: string
   /** Unix seconds. */

@@ -6,7 +6,6 @@ type SettingOf<T> = { [N in keyof AuthSettings]: AuthSettings[N] extends T ? N :
 
 /** The facts that OpenID Connect leaves to each provider: a row of table.ts. */
 export interface ProviderRow {
-  /** The issuer of its ID tokens. */
   readonly issuer: string
   /** Further names of the issuer in its tokens. */
   readonly aliases: readonly string[]

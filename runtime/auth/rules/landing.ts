@@ -92,7 +92,6 @@ interface Refusal {
   readonly message: string
 }
 
-/** The fields that report a refusal to a page. */
 export function errorFields({ status, code, message }: Refusal): Fields {
   const word = denials.has(code) ? 'access_denied' : errorWords[status]
   return { ...(word !== undefined && { error: word }), error_code: code, error_description: message }

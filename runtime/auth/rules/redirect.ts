@@ -111,7 +111,6 @@ function characterClass(inner: string): (character: string) => boolean {
   return (character) => (negated ? inSegment(character) && !isMember(character) : isMember(character))
 }
 
-/** Follows all paths through the tokens simultaneously. */
 function matchesTokens(tokens: readonly Token[] | null, text: string): boolean {
   if (tokens === null) return false
   let reached = skipAny(tokens, new Set([0]))

@@ -105,7 +105,6 @@ function identityJson(identity: IdentityRow): JsonObject {
   }
 }
 
-/** The list of a user's factors. */
 export function factorsJson({ factors }: UserRow): readonly JsonObject[] {
   return oldestFirst(factors).map(factorJson)
 }
@@ -160,7 +159,6 @@ export function unconfirmedUserJson(user: UserRow, { email, data }: SignUpFacts)
   }
 }
 
-/** The values of a pretended account. */
 interface Invented {
   readonly id: string
   readonly aud: string

@@ -4,7 +4,6 @@ export type TableColumn = readonly [name: string, definition: string]
 export interface TableDefinition {
   readonly name: string
   readonly columns: readonly TableColumn[]
-  /** Table constraints, in full. */
   readonly constraints: readonly string[]
   /** `[unique ]name (columns)` and the rest, as after CREATE INDEX. */
   readonly indexes: readonly Index[]
@@ -29,8 +28,6 @@ const tokenIndex = (name: string, column: string): Index =>
 
 const toUser = (table: string): string =>
   `constraint ${table}_user_id_fkey foreign key (user_id) references auth.users(id) on delete cascade`
-
-/** Users and identities. */
 
 export const users: TableDefinition = {
   name: 'users',
@@ -110,8 +107,6 @@ export const identities: TableDefinition = {
   ],
   indexes: [index('identities_email_idx', '(email text_pattern_ops)'), index('identities_user_id_idx', '(user_id)')],
 }
-
-/** Sessions, second factors, pending codes. */
 
 export const sessions: TableDefinition = {
   name: 'sessions',

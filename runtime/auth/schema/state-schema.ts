@@ -112,7 +112,6 @@ const bumpTrigger = (table: string): string => `create or replace trigger count_
   after insert or update or delete or truncate on ${schema}.${table}
   for each statement execute function ${schema}.count_settings()`
 
-/** Statements that create the schema, in order. */
 export const stateSchema: readonly string[] = [
   ...Object.entries(tables).map(([name, body]) => `create table if not exists ${schema}.${name} ${body}`),
   `create index if not exists accepted_mails_accepted_at_idx on ${schema}.accepted_mails (accepted_at)`,

@@ -27,8 +27,6 @@ export const isForeignHash = `encrypted_password <> '' and encrypted_password !~
 
 export const hashKindsIndex = `create index if not exists users_hash_kind_idx on auth.users ((${hashKind})) where ${isForeignHash}`
 
-/** Flows, the log, and tables that older tools look for. */
-
 const flowState: TableDefinition = {
   name: 'flow_state',
   columns: [
@@ -112,7 +110,6 @@ export const authTables: readonly TableDefinition[] = [
   instances,
 ]
 
-/** Enumerated types with their labels. */
 export const authEnums: Readonly<Record<string, readonly string[]>> = {
   aal_level: ['aal1', 'aal2', 'aal3'],
   code_challenge_method: ['s256', 'plain'],

@@ -23,7 +23,6 @@ export interface AccessTokens {
   readonly issue: (settings: AuthSettings, user: UserRow, held: HeldSession | null) => Promise<AccessToken>
 }
 
-/** A session, and the refresh token for its client. */
 export interface HeldSession {
   readonly session: SignedSession
   readonly refreshToken: string
@@ -56,7 +55,6 @@ export function createAccessTokens(secret: string, now: () => number): AccessTok
 
 const ownersMetadata = 'The app_metadata of this user is too large for a token: the project has to shorten it'
 
-/** The source of an access token's claims. */
 interface ClaimFacts {
   readonly user: UserRow
   /** Null: the token belongs to no session, as with those that the owner signs. */

@@ -59,7 +59,6 @@ export interface IssuedToken extends Omit<PendingToken, 'userId'> {
 
 /** A code that a person types. */
 interface TypedCode {
-  /** The recipient's address, in lower case. */
   readonly address: string
   readonly code: string
   /** Life of a code in seconds. */
@@ -71,7 +70,6 @@ interface CodeAttempt extends TypedCode {
   readonly slot: TokenSlot
 }
 
-/** A valid presented token, not spent yet. */
 export interface Presented {
   readonly userId: string
   readonly slot: TokenSlot

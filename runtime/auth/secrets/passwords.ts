@@ -35,9 +35,7 @@ const usualThreads = (processes: number): number =>
 export interface HashingOptions {
   /** The number of processes of one service that share the cores. */
   readonly processes?: number
-  /** The number of hashing threads. */
   readonly threads?: number
-  /** The maximum that wait for each thread. */
   readonly waiting?: number
   /** Of bcrypt. */
   readonly cost?: number
@@ -66,7 +64,6 @@ interface Hashing {
   readonly pace: OwnPace
 }
 
-/** A thread's answer, and when it began. */
 interface Timed<T> {
   readonly value: T
   readonly began: number

@@ -6,7 +6,6 @@ import { isWeb, readAddress } from '../protocol/input.ts'
 const value = <T>(parsed: T): Parsed<T> => ({ kind: 'value', value: parsed })
 const problem = (sentence: string): Parsed<never> => ({ kind: 'problem', problem: sentence })
 
-/** A switch. */
 export const onOrOff: Parser<boolean> = (text) => {
   if (/^(true|on|yes|1)$/i.test(text)) return value(true)
   if (/^(false|off|no|0)$/i.test(text)) return value(false)

@@ -94,7 +94,6 @@ export async function setFirstSettings(
   for (const [name, text] of Object.entries(texts)) await run(writeFirstSetting, [name, text])
 }
 
-/** Resets a setting to its default. */
 export async function resetSetting(run: RunStatement, name: AuthSettingName): Promise<void> {
   await run(removeSetting, [name])
 }
@@ -124,7 +123,6 @@ interface LoadOptions {
   readonly whereReady: WhereReady
   /** The default of `external_url`. */
   readonly externalUrl: () => string
-  /** The clock, in milliseconds. */
   readonly now: () => number
 }
 
@@ -154,7 +152,6 @@ interface Held {
 
 const disabled: AuthState = { kind: 'disabled' }
 
-/** Makes the reader. */
 export function createAuthState(options: LoadOptions): ReadAuthState {
   let held: Held | null = null
   const look = singleFlight(async () => {

@@ -3,8 +3,6 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { UserRow } from '../protocol/records.ts'
 import { listLength, asJson, mergeValues, objectIn, userColumns, defineAction, defineJsonLookup } from './define.ts'
 
-/** Administrators' operations on auth.users (spec/auth.md 11). */
-
 export interface UserPage {
   /** Part of an address or of a full name; empty: all users. */
   readonly filter: string

@@ -78,9 +78,6 @@ export const auditedIn = (action: AuditAction, source: string, address: string, 
     from ${source}
   )`
 
-/** Administrators' queries of auth.audit_log_entries. */
-
-/** The searched member of the payload. */
 export type AuditMember = 'actor_username' | 'action' | 'log_type'
 
 export type AuditFilter =
@@ -101,7 +98,6 @@ interface AuditRow {
 
 const log = 'auth.audit_log_entries'
 
-/** @param parameters the number of the condition's parameters */
 const pagesOf = (name: string, condition: string, parameters: number) => ({
   count: statement<{ readonly total: number }>(
     `auth.audit-pages.${name}.count`,

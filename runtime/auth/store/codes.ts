@@ -6,7 +6,6 @@ import { ofAddress } from './users.ts'
 
 const mostTries = 5
 
-/** One reserved guess of one code. */
 export interface ReservedGuess extends TokenHolder {
   /** Empty: the token is GoTrue's. */
   readonly salt: Buffer

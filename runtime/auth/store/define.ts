@@ -66,7 +66,6 @@ export function mergeValues(data: JsonObject): readonly [JsonObject, readonly st
 /** Statements as functions of their runner and their parameters' values in order, or of the input of `parameters`. */
 type StoreCall<Values extends readonly unknown[], Result> = (run: RunStatement, ...values: Values) => Promise<Result>
 
-/** A statement with effects only. */
 export function defineAction<Values extends readonly unknown[]>(
   name: string,
   text: string,
@@ -78,13 +77,11 @@ export function defineAction<Values extends readonly unknown[]>(
 
 const inOrder = (...values: readonly unknown[]): readonly unknown[] => values
 
-/** Returns whether there is a row. */
 export function defineTest<Values extends readonly unknown[]>(name: string, text: string): StoreCall<Values, boolean> {
   const test = statement<object>(name, text)
   return async (run, ...values) => (await run(test, values)).length > 0
 }
 
-/** The first row, or null. */
 export function defineLookup<Row extends object, Values extends readonly unknown[]>(
   name: string,
   text: string,
@@ -103,7 +100,6 @@ export function defineJsonLookup<Row, Values extends readonly unknown[]>(
   return async (run, ...values) => (await lookup(run, ...values))?.row ?? null
 }
 
-/** Every row. */
 export function defineList<Row extends object, Values extends readonly unknown[]>(
   name: string,
   text: string,

@@ -22,7 +22,6 @@ const withAddress = statement<{ readonly user_id: string }>(
   order by o.updated_at desc limit 1`,
 )
 
-/** Stores the requested address of the account. */
 export const beginChange = defineAction<[userId: string, email: string]>(
   'auth.email-changes.begin',
   `update auth.users set email_change = $2, email_change_confirm_status = 0, updated_at = now() where id = $1`,
@@ -45,11 +44,9 @@ const confirmation = statement<{ readonly slot: ChangeMailbox }>(
   where u.id = $1 and u.email_change_confirm_status = 1 and u.email_change = c.email`,
 )
 
-/** The mailbox that has confirmed the pending change; null: none. */
 export const confirmedSlot = async (run: RunStatement, userId: string): Promise<ChangeMailbox | null> =>
   (await run(confirmation, [userId]))[0]?.slot ?? null
 
-/** The mailboxes with pending mails. */
 export const pendingChangeSlots = async (run: RunStatement, userId: string): Promise<readonly ChangeMailbox[]> => {
   const [row] = await run(slotsOf, [userId])
   const waiting = { email_change_new: row?.fresh === true, email_change_current: row?.present === true }

@@ -27,7 +27,6 @@ export const listFactors = defineList<FactorRow, [userId: string]>(
 interface NewFactor {
   readonly id: string
   readonly userId: string
-  /** Null: it has none. */
   readonly friendlyName: string | null
   readonly secret: string
 }

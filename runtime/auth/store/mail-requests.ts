@@ -52,7 +52,6 @@ export const putOffMailRequest = async (run: RunStatement, id: string): Promise<
 
 type Kept = Omit<StoredRequest, 'id' | 'kind'>
 
-/** Stores a request, as taken by this process, and returns its id. */
 export const insertMailRequest = async (
   run: RunStatement,
   { kind, input, client, begun }: Omit<StoredRequest, 'id'>,
@@ -67,6 +66,5 @@ export const deleteMailRequest = defineAction<[id: string]>(
   'delete from catalograph_auth.mail_requests where id = $1',
 )
 
-/** Takes some abandoned ones. */
 export const takeMailRequests = async (run: RunStatement): Promise<readonly StoredRequest[]> =>
   (await run(take)).map(({ id, kind, request }) => ({ id, kind, ...request }))

@@ -16,7 +16,6 @@ export type TokenSlot = keyof typeof slots
 
 const slotNames = Object.keys(slots) as readonly TokenSlot[]
 
-/** A value per slot. */
 export const bySlot = <T>(make: (slot: TokenSlot) => T): Readonly<Record<TokenSlot, T>> =>
   Object.fromEntries(slotNames.map((slot) => [slot, make(slot)])) as Record<TokenSlot, T>
 
@@ -76,7 +75,6 @@ export interface PendingToken {
   readonly userId: string
   /** With its prefix if the mail belongs to a PKCE flow. */
   readonly token: string
-  /** The recipient's address. */
   readonly address: string
   readonly salt: Buffer
 }
@@ -95,7 +93,6 @@ export const spendOneTimeToken = (
   token: string,
 ): Promise<boolean> => spend[slot](run, userId, token)
 
-/** Empties a slot. */
 export const clearOneTimeToken = (run: RunStatement, userId: string, slot: TokenSlot): Promise<void> =>
   clear[slot](run, userId)
 

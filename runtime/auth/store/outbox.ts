@@ -21,7 +21,6 @@ const count = statement<{ readonly n: number }>(
       where id is distinct from $1::bigint and created_at > now() - interval '15 seconds'))::int as n`,
 )
 
-/** A mail for the owner. */
 export interface KeptMail {
   readonly id: string
   readonly kind: string

@@ -110,7 +110,6 @@ export const rotateLiveToken = async (
   { userAgent, address }: ClientTraits,
 ): Promise<Rotated | null> => (await run(rotate, [token, child, userAgent, address]))[0]?.row ?? null
 
-/** Null: the token does not exist. */
 export const findSessionIdOf = defineLookup<
   { readonly session_id: string | null; readonly user_id: string | null },
   [token: string]
@@ -124,7 +123,6 @@ export const tryLockSession = async (run: RunStatement, id: string): Promise<Ses
   return (await run(sessionExists, [id])).length > 0 ? 'busy' : 'gone'
 }
 
-/** Null: the token was deleted with its session. */
 export const readLockedToken = defineLookup<LockedToken, [token: string]>(
   'auth.refresh-tokens.read-locked',
   `select coalesce(t.revoked, false) as revoked,

@@ -10,7 +10,6 @@ interface NewSession {
   readonly id: string
   readonly userId: string
   readonly method: AmrMethod
-  /** The name in the audit log. */
   readonly provider: string
   readonly refreshToken: string
   readonly userAgent: string | null

@@ -139,7 +139,6 @@ interface Cooldown {
   readonly addressHash: Buffer
 }
 
-/** A started cooldown, in JSON form. */
 export interface Begun {
   readonly kind: string
   /** Keyed hash of the address, in hex. */

@@ -28,7 +28,6 @@ export const ofAddress = `from auth.users u
     and lower(u.email::text) = $1 and not u.is_sso_user and u.deleted_at is null
   order by u.email = $1 desc, u.created_at limit 1`
 
-/** A user, and the session if it belongs to the user. */
 type WithSession<S> = UserRow & { readonly session: S | null }
 
 const withSession = <S>(name: string, columns: string) =>

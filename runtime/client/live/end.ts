@@ -1,9 +1,7 @@
 import { isPassing, toAuthError } from '../errors.ts'
 import { errorOf, GraphqlError, toGraphqlError, type GraphqlErrorEntry } from '../graphql.ts'
 
-/** How a stream's connection ended. */
 export type End =
-  /** The service has no more answers. */
   | { readonly kind: 'completed' }
   /** The same request would be refused again. */
   | { readonly kind: 'refused'; readonly error: GraphqlError }

@@ -30,7 +30,6 @@ export interface LiveOptions extends GraphqlOptions {
 /** Called with each answer. An error is the last call. Its own errors are isolated. */
 export type LiveListener<Data> = (result: GraphqlResult<Data>) => unknown
 
-/** One client's stream of one subscription. */
 export interface LiveStream {
   /** Ends it. The listener is not called any more. */
   readonly stop: () => void
@@ -106,7 +105,6 @@ export function createLive(parts: LiveParts): LiveStreams {
   }
 }
 
-/** The request's body as JSON, with the present variables. */
 async function bodyText(document: unknown, variables: unknown, options: LiveOptions): Promise<string> {
   const { operationName, extensions, patch } = options
   const asked = patch === true ? { ...extensions, live: { patch } } : extensions

@@ -16,7 +16,6 @@ export interface SocketStream extends StreamSink {
   readonly end: (end: End) => void
 }
 
-/** A WebSocket that streams of one caller share. */
 export interface SharedSocket {
   /** Subscribes after the acknowledgement. Returns a function that ends it without an event. */
   readonly subscribe: (body: string, stream: SocketStream) => () => void

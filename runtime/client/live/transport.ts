@@ -4,9 +4,7 @@ import type { Fields } from '../json.ts'
 import type { End } from './end.ts'
 import type { Waking } from './waking.ts'
 
-/** The input of a stream. */
 export interface StreamRequest {
-  /** The body of a request, as JSON. */
   readonly body: string
   /** The user's, or the project key. */
   readonly token: string

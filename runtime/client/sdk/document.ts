@@ -176,7 +176,6 @@ function nodeOf(edge: unknown, read: Reader | null): unknown {
   return read === null ? node : read(node)
 }
 
-/** A field of an answer with a reader, or another key. */
 interface Member {
   readonly name: string
   readonly key: string

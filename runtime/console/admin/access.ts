@@ -22,7 +22,6 @@ export interface TableName {
 export interface ShownPolicy {
   readonly name: string
   readonly command: RowCommand | 'all'
-  /** False: restrictive. */
   readonly permissive: boolean
   readonly roles: readonly string[]
   /** SQL; null: none. */
@@ -44,7 +43,6 @@ const served = `pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p') and n.nspname = any($1) and not exists (
     select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`
 
-/** Members of a JSON object for a policy's rule. */
 const rule = `'permissive', p.polpermissive, 'command', case p.polcmd
     when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
   'using', pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid)`
@@ -73,7 +71,6 @@ interface TablePrivileges extends TableName {
   readonly policies: readonly RolePolicy[]
 }
 
-/** A policy that applies to a role. */
 type RolePolicy = Pick<ShownPolicy, 'command' | 'permissive' | 'using' | 'check'>
 
 const privileges = statement<TablePrivileges>(
@@ -101,7 +98,6 @@ const withBareNames = <T>(database: StatementsDatabase, work: (run: RunStatement
     return work(run)
   })
 
-/** Every table of the schemas with its policies. */
 const readTables = (database: StatementsDatabase, schemas: readonly string[]): Promise<readonly ShownTable[]> =>
   withBareNames(database, (run) => run(tables, [schemas]))
 

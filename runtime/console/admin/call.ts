@@ -32,7 +32,6 @@ export type CommandAccess = AccessAnswer['select']
 /** Every refusal. */
 export type RefusalAnswer = AnswerOf<typeof io.patchSettings, 422>
 
-/** The dependencies of the owner's endpoints. */
 export interface AdminParts extends AuthParts {
   readonly project: () => ProjectAnswer
   /** Creates missing tables of auth; returns the names of the migrations. */

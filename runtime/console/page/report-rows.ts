@@ -8,7 +8,6 @@ export interface ReportRow {
   readonly key: string
   readonly object: string
   readonly kind: string
-  /** Its type or field; null: it is not in the API. */
   readonly name: string | null
   readonly reason: string | null
   readonly message: string | null

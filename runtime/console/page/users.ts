@@ -1,4 +1,3 @@
-/** Users as the admin endpoints of auth list them; only what the page shows. */
 export interface ListedUser {
   readonly id: string
   readonly role: string

@@ -1,7 +1,6 @@
 import type { ProjectAnswer, TokenAnswer } from '../admin/call.ts'
 import type { Api, Result } from './api.ts'
 
-/** The role or user that runs a document. */
 export type Whom =
   | { readonly kind: 'anon' }
   | { readonly kind: 'service' }
@@ -18,7 +17,6 @@ export const roleOf = (whom: Whom): string => {
   }
 }
 
-/** The displayed name of a role or user. */
 export const nameOfWhom = (whom: Whom): string => (whom.kind === 'user' ? whom.name : roleOf(whom))
 
 /** Returns the bearer token of a role or user: that of a user is requested on demand and renewed before it expires. */

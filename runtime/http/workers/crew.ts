@@ -4,21 +4,16 @@ import { changeBetween, changeToTravel } from './change.ts'
 import { toTravel, type Asked, type ToWorker, type TravellingWrite, type WorkerRequest } from './worker-messages.ts'
 import { hire, type WorkerProcess } from './worker-process.ts'
 
-/** The primary's services for its workers. */
 export interface Services {
   readonly source: RevisionSource
   /** How long a worker without contact may answer from replicas, in milliseconds. */
   readonly replicaMaxStalenessMs: number
-  /** Sums the metrics of the workers. */
   readonly sumMetrics: (values: readonly unknown[]) => Promise<string>
 }
 
-/** The workers and their calls. */
 export interface Crew {
-  /** All workers that have not ended. */
   readonly alive: ReadonlySet<WorkerProcess>
   readonly start: (number: number) => WorkerProcess
-  /** The metrics of all workers. */
   readonly metrics: () => Promise<string>
 }
 

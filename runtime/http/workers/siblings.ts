@@ -19,13 +19,10 @@ import type { Settings } from '../../settings/keys.ts'
 export interface Siblings extends SharedObservations {
   readonly source: RevisionSource
   readonly ready: (url: string) => void
-  /** Sends this worker's counts to the others. */
   readonly spread: (requests: RequestCounts) => void
-  /** Sets the receiver of other workers' counts. */
   readonly onSpread: (hear: (requests: RequestCounts) => void) => void
   /** Resolves when every other worker has received a write, or is too long silent to answer from a replica. */
   readonly shareWrite: (write: NotedWrite) => Promise<void>
-  /** Sets the receiver of other workers' writes. */
   readonly onWrite: (hear: (write: NotedWrite) => void) => void
   /** Resolves with the reason for which the primary asks this process to end, including the primary's own end. */
   readonly stopRequested: Promise<string>
@@ -33,7 +30,6 @@ export interface Siblings extends SharedObservations {
   readonly isReplaced: () => boolean
 }
 
-/** The connection to the primary: that of `process` in a worker. */
 interface PrimaryPort {
   readonly send: (message: FromWorker) => void
   readonly onMessage: (hear: (message: ToWorker) => void) => void

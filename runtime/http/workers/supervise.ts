@@ -11,13 +11,11 @@ import type { Exit, WorkerProcess } from './worker-process.ts'
  */
 
 export interface Supervision extends Services {
-  /** The number of workers. */
   readonly workers: number
   readonly log: Log
   /** The grace period of a worker in milliseconds. */
   readonly graceMs: number
   readonly stopRequested: Promise<string>
-  /** Called when the first worker serves. */
   readonly onReady: (url: string) => void
 }
 
@@ -26,7 +24,6 @@ export interface Supervisor {
   readonly run: () => Promise<number>
   /** Replaces every worker, one after the other, each when its successor serves. */
   readonly reload: () => Promise<void>
-  /** The metrics of all workers. */
   readonly metrics: () => Promise<string>
 }
 
@@ -38,7 +35,6 @@ const replacedWithinMs = 60_000
 export function createSupervisor(parts: Supervision): Supervisor {
   const { workers, source, log, graceMs, stopRequested, onReady } = parts
   const { alive, start, metrics } = createCrew(parts)
-  /** The worker at each place. */
   const filled = new Map<number, WorkerProcess>()
   const stopping = new AbortController()
   let reloading = false

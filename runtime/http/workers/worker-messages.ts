@@ -3,7 +3,6 @@ import type { KeptRequest, LiveObservation } from '../../contract/observations.t
 import { positionText, readPosition, type NotedWrite } from '../../contract/execution.ts'
 import { Hopeless } from '../../lib/retry.ts'
 
-/** Pending calls to another process. */
 interface Calls<Answer> {
   /** Sends a call with a unique number; rejects when the other process has ended. */
   readonly ask: (send: (call: number) => void) => Promise<Answer>
@@ -45,7 +44,6 @@ export function createCalls<Answer>(): Calls<Answer> {
 
 export type FromWorker =
   | WorkerRequest
-  /** The metrics of this worker alone. */
   | { readonly kind: 'metrics'; readonly call: number; readonly values: unknown }
   | { readonly kind: 'requests'; readonly call: number; readonly requests: readonly KeptRequest[] }
   | { readonly kind: 'live'; readonly call: number; readonly live: readonly LiveObservation[] }
@@ -64,7 +62,6 @@ export type WorkerRequest =
   | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
 
 export type ToWorker =
-  /** See changeToTravel. */
   | { readonly kind: 'revision'; readonly call: number; readonly change: Uint8Array }
   /** The sums of all workers, in the format of Prometheus. */
   | { readonly kind: 'metrics'; readonly call: number; readonly text: string }
@@ -82,7 +79,6 @@ export type ToWorker =
   /** `replaced`: another worker has taken its place, so its end is not urgent. */
   | { readonly kind: 'stop'; readonly reason: string; readonly replaced: boolean }
 
-/** The kind of a worker's request to its primary. */
 export type Asked = 'revision' | 'metrics' | 'requests' | 'live'
 
 /** Requests of callers that the rate limit counted recently. */

@@ -10,7 +10,6 @@ import {
   type WorkerRequest,
 } from './worker-messages.ts'
 
-/** A worker's place, passed at its start. */
 export interface WorkerPlace {
   /** From 1 on; a successor has the number of its predecessor. */
   readonly number: number

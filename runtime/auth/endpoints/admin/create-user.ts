@@ -14,7 +14,6 @@ import { auditAdmin } from './admin-audit.ts'
 import { existingUser } from './target-user.ts'
 import { hashOf, readAdminUser, type AdminUserInput } from './user-input.ts'
 
-/** POST /admin/users: an account without a mail, its metadata exactly as given. */
 export async function createUser(call: AdminCall<typeof io.createUser>, tools: AuthTools): Promise<Outcome> {
   const input = readAdminUser(call, 'create')
   checkNewMetadata(input.userMetadata ?? {}, { ...emailAppMetadata, ...input.appMetadata })
@@ -50,7 +49,6 @@ async function createByAdmin(run: RunStatement, call: AdminCall, input: AdminUse
 
 const takenId = () => refuse('user_already_exists', 'A user with this id has already been registered')
 
-/** A concurrent call used the address or the id first. */
 function refuseTaken(error: unknown): never {
   if (isTakenAddress(error)) throw refuse('email_exists')
   const cause = error instanceof Error ? error.cause : undefined

@@ -19,7 +19,6 @@ export async function listFactorsOf(call: AdminCall, { database }: AuthTools): P
   return json(factorsJson(await targetUser(database.run, call)))
 }
 
-/** PUT /admin/users/{id}/factors/{id}: renames it. */
 export async function renameFactorOf(call: AdminCall<typeof io.renameFactor>, tools: AuthTools): Promise<Outcome> {
   const { friendly_name: name = '' } = call.body
   checkLength('friendly_name', name, longestFactorName)

@@ -47,7 +47,6 @@ interface LinkRequest {
   readonly destination: string
 }
 
-/** The parts of a link; its account is in its present state. */
 interface MadeLink {
   readonly user: UserRow
   readonly issued: IssuedToken

@@ -2,8 +2,7 @@ import type { RunStatement } from '../../../db/pool/statements.ts'
 import { refuseTakenAddress, savingUser } from '../../accounts/accounts.ts'
 import { json, type AdminCall, type Outcome, destinationOf, checkedEmail, checkNewMetadata } from '../../call/call.ts'
 import type { SendMail } from '../../mails/mailer.ts'
-import { mailVariables } from '../../mails/variables.ts'
-import type { IssuedToken } from '../../secrets/one-time-tokens.ts'
+import { mailVariables, type MailFacts } from '../../mails/variables.ts'
 import { emailAppMetadata, userJson } from '../../rules/user-json.ts'
 import { markInvited } from '../../store/admin-users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
@@ -12,14 +11,8 @@ import type { UserRow } from '../../protocol/records.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation } from './invited-account.ts'
 import { existingUser } from './target-user.ts'
-import type { JsonObject } from '../../../lib/json.ts'
 
-interface Invitation {
-  readonly email: string
-  readonly data: JsonObject
-  readonly destination: string
-  readonly issued: IssuedToken
-}
+type Invitation = Pick<MailFacts, 'email' | 'data' | 'destination' | 'issued'>
 
 /** POST /invite: an account and a mail that opens it; an unconfirmed one is invited again (spec/auth.md 11). */
 export async function invite(call: AdminCall<typeof io.invite>, tools: AuthTools): Promise<Outcome> {

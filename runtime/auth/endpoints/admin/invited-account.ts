@@ -10,15 +10,12 @@ import { putOneTimeToken } from '../../store/one-time-tokens.ts'
 import type { UserRow } from '../../protocol/records.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 
-/** An account that an administrator creates for a person who has yet to confirm it. */
 export interface AwaitedAccount {
   readonly email: string
-  /** Metadata, exactly as given. */
   readonly data: JsonObject
   readonly passwordHash: string | null
   /** Hash of the existing unconfirmed account, if its password is known to be the administrator's. */
   readonly provedHash: string | null
-  /** Of the confirmation slot. */
   readonly issued: IssuedToken
 }
 

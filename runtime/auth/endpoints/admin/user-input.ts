@@ -11,7 +11,6 @@ import type { JsonObject } from '../../../lib/json.ts'
 /** An administrator's input for an account (spec/auth.md 11); null: absent. */
 export interface AdminUserInput {
   readonly id: string | null
-  /** In stored form. */
   readonly email: string | null
   readonly password: string | null
   readonly passwordHash: string | null

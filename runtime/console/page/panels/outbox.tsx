@@ -7,7 +7,6 @@ import { MailFrame } from '../parts/mail-frame.tsx'
 import { timeOf } from '../parts/time.ts'
 import { labelOf } from './setting-text.ts'
 
-/** Mails that are kept without a mail server. */
 export function OutboxPanel() {
   const { project } = usePageContext()
   const [asked, reload] = useAdminAnswer<MailsAnswer>('admin/v1/mails?last=100')

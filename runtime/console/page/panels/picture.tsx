@@ -15,7 +15,6 @@ const roles = {
   service_role: { title: 'service_role' },
 } as const
 
-/** The types of a role's API and the relations between them. */
 export function PicturePanel() {
   const [role, setRole] = useState<keyof typeof roles>('anon')
   const [asked, reload] = useAdminAnswer<IntrospectionQuery>(schemaPath(role))

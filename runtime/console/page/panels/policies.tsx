@@ -21,7 +21,6 @@ const states = {
 
 type State = keyof typeof states
 
-/** The policies of every table, and their effect for a role or a user. */
 export function PoliciesPanel() {
   const [text, setText] = useState('')
   const [state, setState] = useState<State>('all')

@@ -16,7 +16,6 @@ const kinds = {
 
 type Kind = keyof typeof kinds
 
-/** The last GraphQL requests that failed or were slow. */
 export function RequestsPanel() {
   const [kind, setKind] = useState<Kind>('all')
   const [asked, reload] = useAdminAnswer<RequestsAnswer>('admin/v1/requests')

@@ -2,10 +2,8 @@ import type { ShownSetting } from '../../admin/call.ts'
 
 /** Settings in editable form. */
 
-/** The value of a control. */
 export type Draft = string | boolean
 
-/** Labels for names that are not clear. */
 const labels: Readonly<Record<string, string>> = {
   redirect_allow_list: 'Also allowed addresses',
   anonymous_enabled: 'Guest sign-in',
@@ -24,7 +22,6 @@ export function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** The initial value of the control; empty for a secret. */
 export function draftOf({ type, value, secret }: ShownSetting): Draft {
   if (type === 'switch') return value === true
   if (secret) return ''

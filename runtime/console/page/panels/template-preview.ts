@@ -3,7 +3,6 @@ import type { MailVariables } from '../../../auth/mails/mailer.ts'
 import { parseHtml, parseSubject, render, renderSubject } from '../../../auth/mails/template.ts'
 import { faultOf } from '../../../auth/mails/templates.ts'
 
-/** A template as its mail will look, and the fault of each part; null: none. */
 export interface Preview {
   readonly subject: string
   readonly html: string
@@ -14,7 +13,6 @@ export interface Preview {
 /** Parts without a fault: a fault reported with one of them belongs to the other. */
 const good: TemplateTexts = { subject: 'Subject', html: '{{ .ConfirmationURL }}' }
 
-/** Example values for a mail of this project. */
 const samples = (projectUrl: string): MailVariables => ({
   ConfirmationURL: `${projectUrl}/auth/v1/verify?token=a-sample-token&type=signup&redirect_to=https://app.example.com`,
   Token: '123456',
@@ -27,7 +25,6 @@ const samples = (projectUrl: string): MailVariables => ({
   Data: { name: 'Ada' },
 })
 
-/** Variables of templates, as they are written there. */
 export const variableNames: readonly string[] = Object.keys(samples('')).map((name) =>
   name === 'Data' ? '{{ .Data.name }}' : `{{ .${name} }}`,
 )

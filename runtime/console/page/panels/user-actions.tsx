@@ -13,7 +13,6 @@ export interface ActionProps {
   readonly reload: () => void
 }
 
-/** Sends an invitation, or creates an account with a password and without a mail. */
 export function NewUser({ reload }: ActionProps) {
   const { api } = usePageContext()
   const [email, setEmail] = useState('')
@@ -55,7 +54,6 @@ export interface UserActionProps extends ActionProps {
   readonly isBanned: boolean
 }
 
-/** Bans or unbans a user; deletes one after a second confirmation. */
 export function UserActions({ user, isBanned, reload }: UserActionProps) {
   const { api } = usePageContext()
   const [refusal, isDone] = useRefusal()

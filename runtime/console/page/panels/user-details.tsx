@@ -15,7 +15,6 @@ export interface UserDetailsProps {
   readonly close: () => void
 }
 
-/** Details beside the list of users: second factors, and the account's history. */
 export function UserDetails({ user, close }: UserDetailsProps) {
   const name = nameOf(user)
   const path = `auth/v1/admin/users/${user.id}`

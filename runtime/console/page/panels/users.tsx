@@ -9,7 +9,6 @@ import { nameOf, usersPath, type ListedUser, type ListedUsers } from '../users.t
 import { NewUser, UserActions, type ActionProps } from './user-actions.tsx'
 import { UserDetails } from './user-details.tsx'
 
-/** All accounts, newest first. */
 export function UsersPanel() {
   const [filter, setFilter] = useState('')
   const [page, setPage] = useState(1)

@@ -7,7 +7,6 @@ export interface AnswerProps<T> {
   readonly children: (value: T) => ReactNode
 }
 
-/** An answer, or why there is none yet. */
 export function Answer<T>({ asked, children }: AnswerProps<T>) {
   switch (asked.kind) {
     case 'waiting':

@@ -6,7 +6,6 @@ import { WideTable } from './wide-table.tsx'
 import { Pages, perPage, totalOf } from './pages.tsx'
 import { timeOf } from './time.ts'
 
-/** An entry of auth's audit log (spec/auth.md 12). */
 interface AuditEntry {
   readonly id: string
   readonly created_at?: string
@@ -19,14 +18,11 @@ interface AuditEntry {
 }
 
 export interface AuditLogProps {
-  /** The admin endpoint that lists them. */
   readonly path: string
   readonly query?: string
-  /** The table's accessible name. */
   readonly label: string
 }
 
-/** Actor, action and time, page by page. */
 export function AuditLog({ path, query = '', label }: AuditLogProps) {
   const [page, setPage] = useState(1)
   const shown = new URLSearchParams({ page: String(page), per_page: String(perPage), query })

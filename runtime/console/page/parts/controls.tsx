@@ -43,7 +43,6 @@ interface ChoiceFieldProps<Name extends string> {
   readonly choose: (name: Name) => void
 }
 
-/** A choice among a few options. */
 export function ChoiceField<Name extends string>({ label, options, chosen, choose }: ChoiceFieldProps<Name>) {
   return (
     <Field label={label}>

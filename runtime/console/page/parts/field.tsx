@@ -1,6 +1,5 @@
 import { useId, type ReactNode } from 'react'
 
-/** The ids that connect a control with its help and problem. */
 export interface Described {
   readonly id: string
   readonly 'aria-describedby': string | undefined

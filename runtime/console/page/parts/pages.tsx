@@ -1,6 +1,5 @@
 import type { AdminAnswer } from '../context.tsx'
 
-/** Entries per page. */
 export const perPage = 25
 
 /** The number of entries on all pages: the admin endpoints of auth send it in a header. */
@@ -9,16 +8,13 @@ export const totalOf = (asked: AdminAnswer<unknown>): number =>
 
 export interface PagesProps {
   readonly label: string
-  /** The singular. */
   readonly noun: string
-  /** The plural. */
   readonly nouns: string
   readonly total: number
   readonly page: number
   readonly turn: (page: number) => void
 }
 
-/** Navigation through pages, the newest first. */
 export function Pages({ label, noun, nouns, total, page, turn }: PagesProps) {
   const pages = Math.max(1, Math.ceil(total / perPage))
   return (

@@ -11,7 +11,6 @@ const kinds: Readonly<Record<Whom['kind'], { readonly title: string }>> = {
   service: { title: 'service_role: past row-level security' },
 }
 
-/** Chooses the role or user that runs documents. */
 export function WhomPicker() {
   const { whom, actAs } = usePageContext()
   const [kind, setKind] = useState(whom.kind)

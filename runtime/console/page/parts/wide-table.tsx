@@ -3,7 +3,6 @@ import type { ReactNode } from 'react'
 interface WideTableProps {
   readonly label: string
   readonly columns: readonly string[]
-  /** Shown without rows. */
   readonly empty?: string
   readonly rows: readonly ReactNode[]
 }

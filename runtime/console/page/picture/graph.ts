@@ -5,7 +5,6 @@ import type {
   IntrospectionType,
 } from 'graphql'
 
-/** The row types of an API and their relations, from introspection. */
 export interface Graph {
   readonly types: readonly GraphType[]
   readonly relations: readonly Relation[]
@@ -22,7 +21,6 @@ export interface GraphField {
   readonly type: string
 }
 
-/** A field from one row type to another. */
 export interface Relation {
   readonly from: string
   readonly field: string
