@@ -81,7 +81,7 @@ const withoutChange = (exchange: Exchange, failure: unknown): Exchange | null =>
   return { ...exchange, statements: exchange.statements.with(failure.statement, answer) }
 }
 
-const isOwn = (failure: unknown): boolean => failure instanceof DatabaseFailure && failure.statement !== null
+const isOfStatement = (failure: unknown): boolean => failure instanceof DatabaseFailure && failure.statement !== null
 
 const runApart = async (
   run: RunExchange,
@@ -97,7 +97,7 @@ const runApart = async (
     const next = withoutChange(exchange, failure)
     if (next !== null) return runApart(run, replays, next, context)
     // It came before the check: the schema may be another one.
-    if (before === 0 && isOwn(failure)) await run({ ...exchange, statements: [] }, context)
+    if (before === 0 && isOfStatement(failure)) await run({ ...exchange, statements: [] }, context)
     throw failure
   }
 }

@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { RequestContext } from '../../contract/execution.ts'
 import { createBackoff, type Backoff } from '../../lib/retry.ts'
 import { classifyConnecting } from '../failures/classify.ts'
@@ -86,7 +87,7 @@ export const giveBack = (pool: ConnectionPool, connection: Connection, spoilt: b
   leases.set(connection, noLease)
   // Its end makes room for another.
   if (connection.client.connection.stream.destroyed) return serveWaiting(pool)
-  if (spoilt) end(connection)
+  if (spoilt) endClient(connection.client)
   else keep(pool, connection)
   if (waiting.queued.count > 0) serveWaiting(pool)
   if (pool.closed !== null) endIdle(pool, pool.idle.length)
@@ -124,14 +125,14 @@ const sweep = (pool: ConnectionPool): void => {
 
 /** Ends those that were idle for longest. */
 const endIdle = (pool: ConnectionPool, count: number): void => {
-  for (const { connection } of pool.idle.splice(0, count)) end(connection)
+  for (const { connection } of pool.idle.splice(0, count)) endClient(connection.client)
   if (pool.idle.length > 0 || pool.sweeping === null) return
   clearInterval(pool.sweeping)
   pool.sweeping = null
 }
 
 /** Sends Terminate; the connection's `end` event reports the result. */
-const end = ({ client }: Connection): void => void client.end().catch(() => undefined)
+export const endClient = (client: pg.Client): void => void client.end().catch(() => undefined)
 
 /** Null: all that may be open are in use. */
 const find = (pool: ConnectionPool): Connection | Promise<Connection> | null =>

@@ -7,6 +7,7 @@ import { queryOn, type Query } from '../../db/connect/session.ts'
 import { extensionSchema, ownSettings, startupSettings, type SettingPairs } from '../../db/connect/startup.ts'
 import { throwConnecting } from '../../db/failures/classify.ts'
 import { settingsOn } from '../../db/pool/backend-settings.ts'
+import { endClient } from '../../db/pool/connections.ts'
 import { createEndings, type Endings } from '../../db/pool/cancel.ts'
 import { endedBy, isSpoilt, runWith, unended, type RunOnce } from '../../db/pool/run.ts'
 import { createConnection, type Connection, type Pooled } from '../../db/wire/exchange.ts'
@@ -49,11 +50,11 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
       try {
         return createConnection(client, null, await pooledOn(client))
       } catch (error) {
-        end(client)
+        endClient(client)
         throw error
       }
     },
-    end: ({ client }) => end(client),
+    end: ({ client }) => endClient(client),
     isGood: ({ client }) => !client.connection.stream.destroyed,
     most: connections,
     waiting: mostWaiting,
@@ -62,7 +63,7 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
   const ownPairs = Object.entries(ownSettings(['pg_catalog'], statementTimeoutMs))
   const own = createLending<pg.Client>({
     make: async () => watched(await connect()),
-    end,
+    end: endClient,
     isGood: (client) => !client.connection.stream.destroyed,
     most: 1,
     waiting: mostWaiting,
@@ -142,5 +143,3 @@ function watched(client: pg.Client): pg.Client {
   client.on('error', () => undefined)
   return client
 }
-
-const end = (client: pg.Client): void => void client.end().catch(() => undefined)

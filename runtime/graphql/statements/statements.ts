@@ -331,7 +331,7 @@ type ByKey = Extract<Root, { kind: 'by-key' }>
 const lookedUpBy = ({ by, row }: ByKey): readonly string[] => by?.columns ?? row.entity.key
 
 /** Members that are written without a sub-select. */
-const isPlain = ({ kind }: RowMember): boolean => kind === 'column' || kind === 'typename' || kind === 'node-id'
+const isPlainMember = ({ kind }: RowMember): boolean => kind === 'column' || kind === 'typename' || kind === 'node-id'
 
 /** The only database field of a document; null if there are several, or if it is not such a row. */
 function oneRowOf({ engine }: Writer, { roots }: Plan): ByKey | null {
@@ -339,7 +339,7 @@ function oneRowOf({ engine }: Writer, { roots }: Plan): ByKey | null {
   if (engine.manifest.distributed === undefined || root?.kind !== 'by-key' || others.length > 0) return null
   const { entity, members } = root.row
   const namesTenant = entity.tenant !== undefined && lookedUpBy(root).includes(entity.tenant.column)
-  return namesTenant && isBuilt(members) && members.every(isPlain) ? root : null
+  return namesTenant && isBuilt(members) && members.every(isPlainMember) ? root : null
 }
 
 /** The row as a column of type json; no row if it does not exist. Policies apply on the row's server. */

@@ -23,7 +23,7 @@ export function createSessions(authenticate: Authenticate, now: () => number): S
   const joinRounds = createRounds(checkedEveryMs)
   return {
     open: (credentials, refused) => {
-      const ends = endOf(credentials)
+      const ends = endOfCredentials(credentials)
       let isOpen = true
       const check = async (): Promise<void> => {
         // If the issuer does not respond, the token's state is unknown.
@@ -49,7 +49,7 @@ export function createSessions(authenticate: Authenticate, now: () => number): S
 }
 
 /** The earliest expiry, in milliseconds since 1970; Infinity: none. */
-const endOf = ({ apikey, authorization }: Credentials): number =>
+const endOfCredentials = ({ apikey, authorization }: Credentials): number =>
   Math.min(...[apikey, authorization?.split(' ').at(-1)].map(endOfToken))
 
 function endOfToken(token: string | undefined): number {
