@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { forSuite } from '../../../support/for-suite.ts'
-import { rowsFound } from '../../../support/rows-found.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService } from '../../../support/service.ts'
@@ -27,69 +26,6 @@ const sql = `
 
 describe('jsonFilters: answers', () => {
   const service = forSuite(createTestService, { sql })
-
-  const filtered = rowsFound(() => service, 'docCollection')
-  const found = (condition: string, column = 'body', variables: Record<string, unknown> = {}, head = '') =>
-    filtered(`{${column}: ${condition}}`, variables, head)
-
-  it.each([
-    [String.raw`{contains: "{\"size\": 3}"}`, [1, 6]],
-    [String.raw`{contains: "[\"kind\"]"}`, [3]],
-    [String.raw`{contains: "\"kind\""}`, [3]],
-    [String.raw`{containedBy: "[1, null, \"kind\", 2]"}`, [3, 4]],
-    ['{contains: "{}"}', [1, 2, 6]],
-    ['{contains: null}', []],
-    ['{hasKey: "kind"}', [1, 2, 3, 6]],
-    ['{hasAnyKey: ["deep", "size2"]}', [1, 6]],
-    ['{hasAllKeys: ["kind", "size"]}', [1, 2, 6]],
-    ['{hasAllKeys: []}', [1, 2, 3, 4, 6]],
-    ['{hasAnyKey: []}', []],
-    ['{eq: "null"}', [4]],
-    ['{is: NULL}', [5]],
-    ['{neq: "null"}', [1, 2, 3, 6]],
-    [String.raw`{in: ["null", "[\"kind\", 1, null]"]}`, [3, 4]],
-    ['{path: {at: ["kind"], text: {gte: "a"}}}', [1, 2]],
-    ['{path: [{at: ["size"], number: {eq: "3"}}]}', [1, 6]],
-    ['{path: {at: ["size"], text: {eq: "3"}}}', [1, 2]],
-    ['{path: {at: ["size"], number: {is: NULL}}}', [2, 3, 4, 5]],
-    ['{path: {at: ["deep", "ok"], boolean: {eq: true}}}', [1]],
-    ['{path: {at: ["tags", "-1"], text: {in: ["y"]}}}', [1]],
-    ['{path: {at: ["1"], number: {lt: "2"}}}', [3]],
-    ['{path: {at: ["kind"], json: {eq: "null"}}}', [6]],
-    ['{path: {at: ["kind"], json: {is: NULL}}}', [3, 4, 5]],
-    ['{path: {at: [], json: {hasKey: "deep"}}}', [1]],
-    ['{path: {at: ["deep"], json: {path: {at: ["ok"], boolean: {eq: true}}}}}', [1]],
-    ['{path: {at: ["kind"]}}', [1, 2, 3, 4, 5, 6]],
-    ['{path: []}', [1, 2, 3, 4, 5, 6]],
-    ['{path: null}', [1, 2, 3, 4, 5, 6]],
-    [String.raw`{pathExists: {path: "$.tags[*] ? (@ == \"x\")"}}`, [1]],
-    [String.raw`{pathExists: {path: "$.tags[*] ? (@ == $t)", variables: "{\"t\": \"y\"}"}}`, [1]],
-    ['{pathMatches: {path: "$.size > 2"}}', [1, 6]],
-    ['{pathMatches: {path: "$.size"}}', []],
-    ['{pathExists: null}', []],
-  ])('%s finds %j', async (condition, ids) => {
-    expect(await found(condition)).toEqual(ids)
-  })
-
-  it('are those of json as jsonb', async () => {
-    expect(await found(String.raw`{eq: "{\"a\": 2}"}`, 'raw')).toEqual([1])
-    expect(await found(String.raw`{contains: "2"}`, 'raw')).toEqual([2])
-    expect(await found(String.raw`{hasKey: "text"}`, 'raw')).toEqual([3])
-    expect(await found('{path: {at: ["a"], number: {eq: "2"}}}', 'raw')).toEqual([1])
-  })
-
-  it('take variables for operands, paths and whole conditions', async () => {
-    const head = '($at: [String!]!, $n: BigFloat, $absent: JSON, $whole: [JSONPathFilter!])'
-    const whole = [{ at: ['kind'], text: { eq: 'a' } }]
-    const condition = '{contains: $absent, path: [{at: $at, number: {eq: $n}}], and: $whole}'.replace(
-      ', and: $whole',
-      '',
-    )
-    expect(
-      await found(condition, 'body', { at: ['size'], n: '3', whole }, head.replace(', $whole: [JSONPathFilter!]', '')),
-    ).toEqual([1, 6])
-    expect(await found('{path: $whole}', 'body', { whole }, '($whole: [JSONPathFilter!])')).toEqual([1])
-  })
 
   it('refuse what is no JSON and no path, with the code of the database', async () => {
     const ask = (condition: string) =>

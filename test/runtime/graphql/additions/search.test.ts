@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { forSuite } from '../../../support/for-suite.ts'
-import { rowsFound } from '../../../support/rows-found.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService } from '../../../support/service.ts'
@@ -24,39 +23,6 @@ const sql = `
 
 describe('search: answers', () => {
   const service = forSuite(createTestService, { sql })
-
-  const found = rowsFound(() => service, 'docCollection')
-
-  it.each([
-    ['{words: {search: {query: "fox quick", config: "english"}}}', [1, 2]],
-    ['{title: {search: {query: "fox quick", config: "english"}}}', [1, 2]],
-    ['{title: {search: {query: "fox quick", config: "simple"}}}', [2]],
-    [String.raw`{title: {search: {query: "\"brown fox\" or dog", config: "english"}}}`, [1, 3]],
-    ['{title: {search: {query: "quick -brown", config: "english"}}}', [2]],
-    ['{title: {search: {query: "-quick", config: "english"}}}', [3, 5]],
-    ['{title: {searchPhrase: {query: "quick brown", config: "english"}}}', [1]],
-    ['{title: {searchPhrase: {query: "brown quick", config: "english"}}}', []],
-    ['{title: {searchPlain: {query: "brown quick", config: "english"}}}', [1]],
-    ['{title: {searchPlain: {query: "", config: "english"}}}', []],
-    ['{title: {searchPlain: {query: "the", config: "english"}}}', []],
-    ['{not: {title: {searchPlain: {query: "the", config: "english"}}}}', [1, 2, 3, 5]],
-    ['{title: {searchPlain: {query: "fox"}, startsWith: "A"}}', [2]],
-    ['{title: {search: null}}', []],
-    ['{title: {search: {query: "((& | !", config: "english"}}}', []],
-    ['{code: {search: {query: "a 1", config: "simple"}}}', [2]],
-    ['{words: {is: NULL}}', [4]],
-    ['{title: {eq: "Dogs sleep"}}', [3]],
-  ])('%s finds %j', async (condition, ids) => {
-    expect(await found(condition)).toEqual(ids)
-  })
-
-  it('take variables for a query, a configuration and the whole', async () => {
-    const given = { query: 'foxes', config: 'english' }
-    expect(await found('{title: {search: {query: $query, config: $config}}}', given, '($query: String!, $config: String)')).toEqual([1, 2]) // oxfmt-ignore
-    expect(await found('{title: {search: $whole}}', { whole: given }, '($whole: SearchQuery)')).toEqual([1, 2])
-    expect(await found('{title: {search: $whole}}', {}, '($whole: SearchQuery)')).toEqual([1, 2, 3, 4, 5])
-    expect(await found('{title: {search: {query: "dogs", config: $c}}}', { c: null }, '($c: String)')).toEqual([3])
-  })
 
   it('refuse what is no query and a configuration that is not there', async () => {
     const ask = (condition: string) => service.graphql(`{ docCollection(filter: ${condition}) { edges { cursor } } }`)
@@ -123,26 +89,6 @@ describe('ranks and headlines', () => {
     expect(await ordered(`[{parent: {textRank: {${rank}, direction: DescNullsLast}}}]`)).toEqual([3, 5, 6, 2, 4, 1])
     expect(await ordered('[{textRank: null}]')).toEqual([1, 2, 3, 4, 5, 6])
     expect(await ordered('[{textRank: {query: "", direction: DescNullsLast}}]')).toEqual([1, 2, 3, 5, 6, 4])
-  })
-
-  it('are paged through by rank, forwards and backwards', async () => {
-    const page = async (args: string) => {
-      const { rows } = dataOf(
-        await service.graphql(`query Q($rank: SearchRank) {
-          rows: pageCollection(${args}, orderBy: [{textRank: $rank}]) {
-            edges { node { id } } pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
-          }
-        }`, { variables: { rank: { query: 'rain sun', config: 'english', direction: 'DescNullsLast' } } }), // oxfmt-ignore
-      )
-      return { ids: idsOf(rows), ...rows.pageInfo }
-    }
-    const first = await page('first: 2')
-    expect(first).toMatchObject({ ids: [5, 1], hasNextPage: true, hasPreviousPage: false })
-    const second = await page(`first: 2, after: "${first.endCursor}"`)
-    const third = await page(`first: 2, after: "${second.endCursor}"`)
-    expect([...first.ids, ...second.ids, ...third.ids].sort()).toEqual([1, 2, 3, 4, 5, 6])
-    expect(third).toMatchObject({ hasNextPage: false, hasPreviousPage: true })
-    expect(await page(`last: 2, before: "${third.startCursor}"`)).toMatchObject({ ids: second.ids })
   })
 
   it('show excerpts with marks, whatever these are, or the whole text', async () => {
