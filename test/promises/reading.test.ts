@@ -90,20 +90,6 @@ describe('reading shows every row once', () => {
 })
 
 describe('null is null, empty is empty', () => {
-  test('an empty array is no null, and null no empty array', async () => {
-    expect(await ask('{ looseCollection { edges { node { list moods } } } }')).toEqual({
-      looseCollection: { edges: [{ node: { list: [], moods: [] } }, { node: { list: null, moods: null } }] },
-    })
-  })
-
-  test('a function that returns a row of nulls answers null, one that returns a part of a row answers an object', async () => {
-    expect(await ask('{ nothing { note } nulls { note } partly { note list } }')).toEqual({
-      nothing: null,
-      nulls: null,
-      partly: { note: 'x', list: null },
-    })
-  })
-
   test('a parent that a policy hides is null, although the key to it is never null', async () => {
     expect(
       await ask('{ memberCollection(filter: { id: { in: [2, 3] } }) { edges { node { id team { name } } } } }'),
@@ -116,51 +102,5 @@ describe('null is null, empty is empty', () => {
     expect(await ask('{ memberByPk(id: 1) { badgeCollection { edges { node { kind } } } } }')).toEqual({
       memberByPk: { badgeCollection: { edges: [{ node: { kind: 'gold' } }, { node: { kind: 'tin' } }] } },
     })
-  })
-})
-
-describe('a selection means what it says', () => {
-  test('two selections with different arguments are two fields', async () => {
-    const { errors } = await service.graphql(
-      '{ memberCollection(first: 1) { edges { cursor } } memberCollection(first: 2) { edges { cursor } } }',
-    )
-    expect(errors?.map(({ message }) => message)).toEqual([
-      'Fields "memberCollection" conflict because they have differing arguments. Use different aliases on the fields to fetch both if this was intentional.',
-    ])
-    const data = await ask(
-      '{ a: memberCollection(first: 1) { edges { node { id } } } b: memberCollection(first: 2) { edges { node { id } } } }',
-    )
-    expect([data.a.edges.length, data.b.edges.length]).toEqual([1, 2])
-  })
-
-  test.each([
-    [true, { edges: [{ cursor: 'WzFd' }] }],
-    [false, { edges: [{ cursor: 'WzFd', node: { id: 1 } }], pageInfo: { hasNextPage: true } }],
-  ])('@skip and @include are obeyed on fields, spreads and inline fragments: skip %s', async (skip, expected) => {
-    const query = `query ($skip: Boolean!, $take: Boolean!) { memberCollection(first: 1) {
-      edges { cursor ...row @skip(if: $skip) } ... on memberConnection @include(if: $take) { pageInfo { hasNextPage } }
-    } }
-    fragment row on memberEdge { node { id } }`
-    expect(await ask(query, { skip, take: !skip })).toEqual({ memberCollection: expected })
-  })
-
-  test('however many fields and relations are selected, one statement is sent', async () => {
-    const nested =
-      'edges { node { id member { id team { id memberCollection { edges { node { nick } } } } } } } pageInfo { hasNextPage }'
-    await ask(
-      `{ a: badgeCollection { ${nested} } b: badgeCollection(last: 1) { ${nested} } c: memberByPk(id: 1) { id badgeCollection { ${nested} } } }`,
-    )
-    expect(service.exchanges.at(-1)?.statements).toHaveLength(1)
-  })
-
-  test('a function runs once, whatever is asked of its rows', async () => {
-    const ran = async (): Promise<number> => (await service.db.query('select count(*)::int as n from log')).rows[0].n
-    const before = await ran()
-    await ask(
-      'mutation { counted(first: 1, offset: 1) { edges { node { id } } pageInfo { hasNextPage hasPreviousPage startCursor } } }',
-    )
-    expect(await ran()).toBe(before + 1)
-    await ask('mutation { counted { __typename } }')
-    expect(await ran()).toBe(before + 2)
   })
 })

@@ -52,15 +52,25 @@ export function createApplication(): Application {
 /** An application with the client of a database, in its folder "db". */
 export interface GeneratedApplication extends Application {
   readonly database: TestDatabase
-  /** Both. */
-  readonly end: () => Promise<void>
+  /** What the compiler says of each of some statements, which have `client`, `db` and `functions`; nothing of right ones. */
+  readonly complaints: (uses: readonly string[]) => readonly string[]
+  /** Removes both. */
+  readonly close: () => Promise<void>
 }
+
+const useHead = `import { createClient } from '@catalograph/client'
+import { createDb } from './db/db.js'
+import { createFunctions } from './db/functions.js'
+const client = createClient('https://project.example.com', 'key')
+const db = createDb(client)
+const functions = createFunctions(client)
+void db; void functions`
 
 /** Generates it for the role anon. */
 export async function createGenerated(sql: string): Promise<GeneratedApplication> {
   const database = await createDatabase({ sql })
   const app = createApplication()
-  const end = async (): Promise<void> => {
+  const close = async (): Promise<void> => {
     app.remove()
     await database.drop()
   }
@@ -72,8 +82,15 @@ export async function createGenerated(sql: string): Promise<GeneratedApplication
     '--role',
     'anon',
   ])
-  if (exitCode === 0) return { ...app, database, end }
-  await end()
+  const complaints = (uses: readonly string[]): readonly string[] => {
+    const files = uses.map((_, index) => `use${index}.ts`)
+    for (const [index, use] of uses.entries()) app.write(`use${index}.ts`, `${useHead}\n${use}`)
+    // At once, since the compiler takes seconds to begin.
+    const said = app.typeCheck(files).split(/^(?=\S)/m)
+    return files.map((file) => said.filter((text) => text.startsWith(`${file}(`)).join(''))
+  }
+  if (exitCode === 0) return { ...app, database, complaints, close }
+  await close()
   throw new Error(`codegen ended with ${exitCode}: ${noted}`)
 }
 

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createCompiler } from '../../../../compiler/compile.ts'
 import { withSession } from '../../../../runtime/db/connect/session.ts'
-import { createGenerated, type GeneratedApplication } from '../../../support/generated-client.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createGenerated } from '../../../support/generated-client.ts'
 
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true, "upsert": {"enabled": true}})';
@@ -26,26 +27,10 @@ const sql = `
   grant all on all tables in schema public to anon;
 `
 
-let app: GeneratedApplication
-beforeAll(async () => {
-  app = await createGenerated(sql)
-})
-afterAll(() => app?.end())
+const app = forSuite(createGenerated, sql)
 
 describe('an insert of the typed client', () => {
-  /** What the compiler says of each of these calls; nothing of right ones. */
-  const complaints = (...calls: readonly string[]): readonly string[] => {
-    const head = [
-      `import { createClient } from '@catalograph/client'`,
-      `import { createDb } from './db/db.js'`,
-      `const db = createDb(createClient('https://project.example.com', 'key'))`,
-    ]
-    app.write('insert.ts', [...head, ...calls.map((call) => `void db.${call}`)].join('\n'))
-    const told = app.typeCheck(['insert.ts']).split(/^(?=insert)/m)
-    return calls.map((_, index) =>
-      told.filter((text) => text.startsWith(`insert.ts(${head.length + 1 + index},`)).join(''),
-    )
-  }
+  const complaints = (...calls: readonly string[]) => app.complaints(calls.map((call) => `void db.${call}`))
   const insert = (table: string, row: string, more = ''): string =>
     `${table}.insert({ objects: [${row}]${more}, select: { affectedCount: true } })`
   const has = (text: string): unknown => expect.stringContaining(text)

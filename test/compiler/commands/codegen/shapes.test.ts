@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createGenerated, type GeneratedApplication } from '../../../support/generated-client.ts'
+import { expect, it } from 'vitest'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createGenerated } from '../../../support/generated-client.ts'
 
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true})';
@@ -15,11 +16,7 @@ const sql = `
   grant all on post, note to anon;
 `
 
-let app: GeneratedApplication
-beforeAll(async () => {
-  app = await createGenerated(sql)
-})
-afterAll(() => app?.end())
+const app = forSuite(createGenerated, sql)
 
 it('the generated client says what is deprecated, where editors find it', () => {
   const read = (path: string): string => readFileSync(join(app.folder, 'db', path), 'utf8')
@@ -27,26 +24,17 @@ it('the generated client says what is deprecated, where editors find it', () => 
   expect(read('tables/Post.d.ts')).toContain('   * @deprecated read notes *\\/ instead\n   */\n  readonly insert:')
 })
 
-const complaints = (call: string): string => {
-  const head = [
-    `import { createClient } from '@catalograph/client'`,
-    `import { createDb } from './db/db.js'`,
-    `const db = createDb(createClient('https://project.example.com', 'key'))`,
-  ]
-  app.write('use.ts', [...head, call].join('\n'))
-  return app.typeCheck(['use.ts'])
-}
-
 it('the generated client takes and answers the columns that the role has for it', () => {
   const use = `void db.note.insert({ objects: [{ id: 1, body: 'a', pin: '1' }], select: { records: { author: true, votes: true } } })`
-  expect(complaints(use)).toBe('')
+  expect(app.complaints([use])).toEqual([''])
 })
 
-it.each([
-  `void db.note.insert({ objects: [{ id: 1, author: 'eve' }], select: { affectedCount: true } })`,
-  `void db.note.update({ set: { votes: 9 }, select: { affectedCount: true } })`,
-  `void db.note.list({ select: { pin: true } })`,
-  `void db.note.list({ filter: { pin: { eq: '1' } }, select: { id: true } })`,
-])('the generated client does not take %s', (call) => {
-  expect(complaints(call)).toMatch(/error TS/)
+it('the generated client does not take wrong uses', () => {
+  const uses = [
+    `void db.note.insert({ objects: [{ id: 1, author: 'eve' }], select: { affectedCount: true } })`,
+    `void db.note.update({ set: { votes: 9 }, select: { affectedCount: true } })`,
+    `void db.note.list({ select: { pin: true } })`,
+    `void db.note.list({ filter: { pin: { eq: '1' } }, select: { id: true } })`,
+  ]
+  expect(app.complaints(uses)).toEqual(uses.map(() => expect.stringContaining('error TS')))
 })

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createGenerated, type GeneratedApplication } from '../../../support/generated-client.ts'
+import { expect, it } from 'vitest'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createGenerated } from '../../../support/generated-client.ts'
 
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true, "updates": {"enabled": true}})';
@@ -11,21 +12,7 @@ const sql = `
   grant all on all tables in schema public to anon;
 `
 
-let app: GeneratedApplication
-beforeAll(async () => {
-  app = await createGenerated(sql)
-})
-afterAll(() => app?.end())
-
-const complaints = (call: string): string => {
-  const head = [
-    `import { createClient } from '@catalograph/client'`,
-    `import { createDb } from './db/db.js'`,
-    `const db = createDb(createClient('https://project.example.com', 'key'))`,
-  ]
-  app.write('use.ts', [...head, call].join('\n'))
-  return app.typeCheck(['use.ts'])
-}
+const app = forSuite(createGenerated, sql)
 
 it('the generated client has a method for each key and for many rows, typed as the fields are', () => {
   const use = [
@@ -37,15 +24,16 @@ it('the generated client has a method for each key and for many rows, typed as t
     `void db.post.updateRows({ rows: [{ id: 1, set: { slug: 'b' } }], atMost: 1, select: { records: { id: true } } })`,
     `void db.plain.update({ set: { n: 1 }, select: { affectedCount: true } })`,
   ]
-  expect(complaints(use.join('\n'))).toBe('')
+  expect(app.complaints([use.join('\n')])).toEqual([''])
 })
 
-it.each([
-  `void db.post.updateByPk({ increment: { views: '1' }, select: { id: true } })`,
-  `void db.post.updateByPk({ id: 1, increment: { slug: 'x' }, select: { id: true } })`,
-  `void db.post.updateRows({ rows: [{ id: 1 }], select: { affectedCount: true } })`,
-  `void db.post.updateByPk({ id: 1, setKey: { body: [{ at: ['a'] }] }, select: { id: true } })`,
-  `void db.plain.updateByPk({ id: 1, set: { n: 1 }, select: { id: true } })`,
-])('the generated client does not take %s', (call) => {
-  expect(complaints(call)).toMatch(/error TS/)
+it('the generated client does not take wrong uses', () => {
+  const uses = [
+    `void db.post.updateByPk({ increment: { views: '1' }, select: { id: true } })`,
+    `void db.post.updateByPk({ id: 1, increment: { slug: 'x' }, select: { id: true } })`,
+    `void db.post.updateRows({ rows: [{ id: 1 }], select: { affectedCount: true } })`,
+    `void db.post.updateByPk({ id: 1, setKey: { body: [{ at: ['a'] }] }, select: { id: true } })`,
+    `void db.plain.updateByPk({ id: 1, set: { n: 1 }, select: { id: true } })`,
+  ]
+  expect(app.complaints(uses)).toEqual(uses.map(() => expect.stringContaining('error TS')))
 })

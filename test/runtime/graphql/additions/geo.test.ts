@@ -321,49 +321,4 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
       { numRuns: 60 },
     )
   })
-
-  it('law: filters find what arithmetic on boxes finds', async () => {
-    const side = fc.integer({ min: 1, max: 4 })
-    const start = fc.integer({ min: 0, max: 6 })
-    const boxes = fc.record({ x: start, y: start, width: side, height: side })
-    type Box = typeof boxes extends fc.Arbitrary<infer T> ? T : never
-    const gap = (a: number, width: number, b: number, other: number): number =>
-      Math.max(b - (a + width), a - (b + other), 0)
-    const gaps = (a: Box, b: Box): readonly [number, number] => [
-      gap(a.x, a.width, b.x, b.width),
-      gap(a.y, a.height, b.y, b.height),
-    ]
-    const touches = (a: Box, b: Box): boolean => Math.max(...gaps(a, b)) === 0
-    const holds = (a: Box, b: Box): boolean =>
-      a.x <= b.x && a.y <= b.y && a.x + a.width >= b.x + b.width && a.y + a.height >= b.y + b.height
-    const asGeometry = ({ x, y, width, height }: Box) => box(x, y, width, height)
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(boxes, { minLength: 1, maxLength: 12 }),
-        boxes,
-        fc.integer({ min: 0, max: 5 }),
-        async (rows, asked, distance) => {
-          await service.db.query('truncate grid')
-          const objects = rows.map((row, id) => ({ id, box: asGeometry(row) }))
-          dataOf(
-            await service.graphql(
-              'mutation M($o: [gridInsertInput!]!) { insertIntogridCollection(objects: $o) { affectedCount } }',
-              { variables: { o: objects } },
-            ),
-          )
-          const expected = (meets: (row: Box) => boolean) => rows.flatMap((row, id) => (meets(row) ? [id] : []))
-          const geometry = asGeometry(asked)
-          expect(await found({ box: { intersects: geometry } }, 'grid')).toEqual(expected((row) => touches(row, asked)))
-          expect(await found({ box: { contains: geometry } }, 'grid')).toEqual(expected((row) => holds(row, asked)))
-          expect(await found({ not: { box: { within: geometry } } }, 'grid')).toEqual(
-            expected((row) => !holds(asked, row)),
-          )
-          expect(await found({ box: { dWithin: { geometry, distance } } }, 'grid')).toEqual(
-            expected((row) => Math.hypot(...gaps(row, asked)) <= distance),
-          )
-        },
-      ),
-      { numRuns: 40 },
-    )
-  })
 })
