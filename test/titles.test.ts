@@ -13,20 +13,22 @@ const auxiliaries =
 
 /** The verbs of titles, as plurals have them. */
 const verbs =
-  `accept achieve act add adopt advise agree allow answer appear apply arrive ask await become begin belong bind block break bring build call cancel
-  carry catch cause certify change charge check choose claim clear close collide come compare compile complain compute concern conceal confirm connect
-  consume contain continue convert copy cost count cover create cut deal decide declare decode default defer delay delete demand deny depend derive
-  describe detect differ disappear disconnect distinguish divide draw drop enable encode end enforce enrol enter equal escape estimate exceed exchange
-  exclude execute exist expect expire explain expose extend fail fall fill filter find fit fold follow forbid forget free gain get give go govern grant
-  group grow guard guarantee guess hand hang happen hash hear hide hit hold identify ignore imply import include inflect inherit insert invite iterate
-  join judge keep know label lack land last lead learn leave lend let lie limit link list listen load lock log look lose lower make map mark match
-  matter mean measure meet merge miss move multiply name narrow negotiate nest notice obey occur offer omit open outlive overlap own parse participate
-  pass pause pay pick pin pose preserve prevent print produce promise protect prove publish put quote raise reach read receive recognise recover
-  redirect reduce refer refresh refuse register reject rely remain remember remove rename renew repeat replace replay report represent require reserve
-  reset resolve respect respond restore resume retry return reveal revoke roll rotate round run satisfy save say scan see select send separate serve set
-  share shift show shrink sign skip sort speak spell split spoil spread stand start stay step stop store stream strip subscribe succeed suffice suggest
-  sum support survive switch take terminate throw time touch translate travel treat trigger trim trust try turn unite update upgrade use validate vanish
-  vary verify visit wait wake walk want warn watch weigh win withdraw work wrap write yield`.split(/\s+/)
+  `accept achieve act add adopt advise agree allow answer appear apply arrive ask await become begin believe belong bind block break bring build call
+  cancel capture carry catch cause certify change charge check choose claim clear close collide come compare compile complain compute conceal concern
+  confirm connect consume contain continue convert copy cost count cover create cut deal decide declare decode default defer delay delete demand deny
+  depend derive describe detect differ disappear disconnect distinguish divide draw drop enable encode end enforce enrol enter equal escape estimate
+  exceed exchange exclude execute exist expect expire explain expose extend fail fall fill filter find fit fold follow forbid forget free gain get give
+  go govern grant group grow guarantee guard guess hand hang happen hash hear hide hit hold identify ignore imply import include inflect inherit insert
+  invite iterate join judge keep know label lack land last lead learn leave lend let lie limit link list listen load lock log look lose lower make map
+  mark match matter mean measure meet merge miss move multiply name narrow negotiate nest notice obey occur offer omit open outlive overlap own parse
+  participate pass pause pay pick pin pose prepare preserve prevent print produce promise protect prove publish put quote raise reach read receive
+  recognise recover redirect reduce refer refresh refuse register reject rely remain remember remove rename render renew repeat replace replay report
+  represent require reserve reset resolve respect respond restore resume retry return reveal revoke roll rotate round run satisfy save say scan see
+  select send separate serve set share shift show shrink sign skip sort speak spell split spoil spread stand start stay step stop store stream strip
+  subscribe succeed suffice suggest sum support survive switch take terminate think throw time touch translate travel treat trigger trim trust try turn
+  unite update upgrade use validate vanish vary verify visit wait wake walk want warn watch weigh win withdraw work wrap write yield`.split(
+    /\s+/,
+  )
 
 const thirdPerson = (verb: string): string =>
   /(?:[sxz]|ch|sh|go)$/.test(verb) ? `${verb}es` : verb.replace(/([^aeiou])y$/, '$1ie') + 's'
@@ -85,7 +87,7 @@ const titles = files.flatMap(titlesOf)
 /** Numbers of sections, attacks and facts are no words of the sentence. */
 const wordsOf = (title: string): readonly string[] =>
   title
-    .replace(/^(?:(?:law|attack \d+|fact \d+|[\d.]+)(?:,|:| and)? )+/, '')
+    .replace(/^(?:(?:law|(?:attack|fact)s? \d+|[\d.]+)(?:,|:| and)? )+/, '')
     .split(/[\s,:;()/]+/)
     .filter((word) => word !== '')
 

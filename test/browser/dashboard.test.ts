@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
 import { openEvents } from '../support/event-client.ts'
 import { findChromium, noChromium, useBrowser, type WatchedPage } from '../support/chromium.ts'
@@ -447,15 +447,12 @@ describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout:
 
   it('prepares a database that has no auth yet, and enables it', async () => {
     const bare = await startAuthServer({ settings: null, sql: 'drop schema catalograph_auth, auth cascade' })
-    try {
-      const { page, shoot } = await enter('auth', { of: bare })
-      await shoot('not-prepared')
-      await page.getByLabel('Site URL').fill('https://app.example.com')
-      await page.getByRole('button', { name: 'Prepare and enable' }).click()
-      await page.getByText('enabled', { exact: true }).waitFor()
-      await expect.poll(async () => (await bare.call('GET', '/settings')).status, { timeout: 5_000 }).toBe(200)
-    } finally {
-      await bare.stop()
-    }
+    onTestFinished(() => bare.stop())
+    const { page, shoot } = await enter('auth', { of: bare })
+    await shoot('not-prepared')
+    await page.getByLabel('Site URL').fill('https://app.example.com')
+    await page.getByRole('button', { name: 'Prepare and enable' }).click()
+    await page.getByText('enabled', { exact: true }).waitFor()
+    await expect.poll(async () => (await bare.call('GET', '/settings')).status, { timeout: 5_000 }).toBe(200)
   })
 })

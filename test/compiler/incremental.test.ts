@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import pg from 'pg'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createCatalogReader, readCatalog } from '../../compiler/catalog/read.ts'
 import { createCompiler, type Compiled } from '../../compiler/compile.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
@@ -369,14 +369,11 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
     test('a change that is committed after a later one is read at its commit', async () => {
       const late = new pg.Client(database.ownerUrl)
       await late.connect()
-      try {
-        await late.query('begin; alter table told add column late int')
-        const commit = (): Promise<unknown> => late.query('commit')
-        expect(await isTold(run('create table early ()'))).toBe(true)
-        expect(await isTold(commit)).toBe(true)
-      } finally {
-        await late.end()
-      }
+      onTestFinished(() => late.end())
+      await late.query('begin; alter table told add column late int')
+      const commit = (): Promise<unknown> => late.query('commit')
+      expect(await isTold(run('create table early ()'))).toBe(true)
+      expect(await isTold(commit)).toBe(true)
     })
   })
 

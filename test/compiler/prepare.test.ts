@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { foldVersions, prepareDatabase } from '../../compiler/following/prepare/prepare.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
@@ -346,40 +346,34 @@ describe.each(majors())('the schema version of PostgreSQL %i', (major) => {
 
   test('two sessions change the schema at once without waiting; each counts at its commit', async () => {
     const [first, second] = await Promise.all([connect(database.ownerUrl), connect(database.ownerUrl)])
-    try {
-      const start = await versionBy(database)
-      await first.query(`begin; set local lock_timeout = '1s'; create table by_first ()`)
-      await second.query(`begin; set local lock_timeout = '1s'; create table by_second ()`)
-      expect(await versionBy(database)).toBe(start)
-      expect(await versionBy(first)).not.toBe(start)
-      await second.query('commit')
-      const middle = await versionBy(database)
-      expect(middle).not.toBe(start)
-      await first.query('commit')
-      expect([start, middle]).not.toContain(await versionBy(database))
-    } finally {
-      await Promise.all([first.end(), second.end()])
-    }
+    onTestFinished(async () => void (await Promise.all([first.end(), second.end()])))
+    const start = await versionBy(database)
+    await first.query(`begin; set local lock_timeout = '1s'; create table by_first ()`)
+    await second.query(`begin; set local lock_timeout = '1s'; create table by_second ()`)
+    expect(await versionBy(database)).toBe(start)
+    expect(await versionBy(first)).not.toBe(start)
+    await second.query('commit')
+    const middle = await versionBy(database)
+    expect(middle).not.toBe(start)
+    await first.query('commit')
+    expect([start, middle]).not.toContain(await versionBy(database))
   })
 
   test('any role may read it and fold it; folding keeps it and waits for nobody', async () => {
     await database.query('insert into catalograph.schema_version select -x, 1 from generate_series(1, 40) x')
     const open = await connect(database.ownerUrl)
-    try {
-      await open.query('begin; create table still_open ()')
-      const before = await versionBy(database)
-      await withSession({ url: database.url, statementTimeout: 2_000 }, async (query) => {
-        await query('set role anon')
-        await foldVersions(query)
-        expect((await query<{ v: string }>(`select ${versionExpression} as v`)).rows).toEqual([{ v: before }])
-      })
-      const { rows } = await database.query('select count(*)::int as n from catalograph.schema_version where pid <> 0')
-      expect(rows[0].n).toBe(0)
-      await open.query('commit')
-      expect(await versionBy(database)).not.toBe(before)
-    } finally {
-      await open.end()
-    }
+    onTestFinished(() => open.end())
+    await open.query('begin; create table still_open ()')
+    const before = await versionBy(database)
+    await withSession({ url: database.url, statementTimeout: 2_000 }, async (query) => {
+      await query('set role anon')
+      await foldVersions(query)
+      expect((await query<{ v: string }>(`select ${versionExpression} as v`)).rows).toEqual([{ v: before }])
+    })
+    const { rows } = await database.query('select count(*)::int as n from catalograph.schema_version where pid <> 0')
+    expect(rows[0].n).toBe(0)
+    await open.query('commit')
+    expect(await versionBy(database)).not.toBe(before)
   })
 
   test('a temporary object cannot pose as a catalogue to the counter, which runs with its owner’s rights', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import fastify, { type FastifyInstance } from 'fastify'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createServer, type CatalographServer } from '../../compiler/server.ts'
 import { projectKeys } from '../../runtime/identity/project-keys.ts'
 import { openStatements } from '../../runtime/db/pool/statements.ts'
@@ -131,23 +131,20 @@ describe('the package', () => {
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
     const [shown] = examplesIn(readPage('docs/operate.md')).filter(({ text }) => text.includes("from 'catalograph'"))
     writeFileSync(join(folder, 'shown.js'), `${given}\n${shown?.text.replace('port: 3000', 'port: 0')}\n${visit}`)
-    try {
-      const args = ['shown.js', db.url, secret, projectKeys(secret).anon]
-      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder })
-      expect(
-        stdout
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line)),
-      ).toEqual([
-        { type: 'connection_ack' },
-        { id: '1', type: 'next', payload: { data: { postCollection: { edges: [] } } } },
-        { id: '1', type: 'next', payload: { data: { postCollection: { edges: [{ node: { title: 'new' } }] } } } },
-        1001,
-      ])
-    } finally {
-      await db.drop()
-    }
+    onTestFinished(() => db.drop())
+    const args = ['shown.js', db.url, secret, projectKeys(secret).anon]
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder })
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
+      { type: 'connection_ack' },
+      { id: '1', type: 'next', payload: { data: { postCollection: { edges: [] } } } },
+      { id: '1', type: 'next', payload: { data: { postCollection: { edges: [{ node: { title: 'new' } }] } } } },
+      1001,
+    ])
   })
 
   it('has a typed main export', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgisMajor } from '../support/clusters.ts'
 import { additionPages, demoSql, examplesIn, readPage, refusalOf, type Example } from '../support/examples.ts'
 import { forSuite } from '../support/for-suite.ts'
@@ -72,10 +72,7 @@ test.skipIf(major === null)(
   `the addition geo answers its examples${major === null ? ' (SKIPPED: PostGIS is not installed)' : ''}`,
   async () => {
     const service = await open(major)
-    try {
-      for (const example of new Map(explained).get('geo') ?? []) await run(service, example)
-    } finally {
-      await service.close()
-    }
+    onTestFinished(() => service.close())
+    for (const example of new Map(explained).get('geo') ?? []) await run(service, example)
   },
 )

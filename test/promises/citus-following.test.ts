@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { counterExpression } from '../../runtime/db/check/version.ts'
 import { asMaintenance, prepareFor } from '../support/database.ts'
 import { citusMajor, noCitus, createDistributed } from '../support/distributed.ts'
@@ -130,14 +130,11 @@ describe.skipIf(major === null)(titled('a service on Citus', noCitus()), () => {
     await prepareFor('api', () => url)
     const client = new pg.Client(url)
     await client.connect()
-    try {
-      await client.query('create extension citus')
-      const { rows } = await client.query(
-        `select tgenabled from pg_trigger where tgrelid = 'pg_catalog.pg_dist_object'::regclass and tgname like 'catalograph%'`,
-      )
-      expect(rows).toEqual([{ tgenabled: 'A' }])
-    } finally {
-      await client.end()
-    }
+    onTestFinished(() => client.end())
+    await client.query('create extension citus')
+    const { rows } = await client.query(
+      `select tgenabled from pg_trigger where tgrelid = 'pg_catalog.pg_dist_object'::regclass and tgname like 'catalograph%'`,
+    )
+    expect(rows).toEqual([{ tgenabled: 'A' }])
   })
 })

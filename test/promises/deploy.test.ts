@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../../runtime/db/embedded/free-port.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
 import { createMetrics } from '../../runtime/console/observe/metrics.ts'
@@ -76,13 +76,12 @@ describe('the Containerfile', () => {
     }
     const db: TestDatabase = await createDatabase({ prepare: true, sql: 'create table note (id int primary key)' })
     const server = await serveBuilt(db)
-    try {
-      expect(isHealthy(server.port)).toBe(true)
-      expect(isHealthy(await freePort())).toBe(false)
-    } finally {
+    onTestFinished(async () => {
       await server.stop()
       await db.drop()
-    }
+    })
+    expect(isHealthy(server.port)).toBe(true)
+    expect(isHealthy(await freePort())).toBe(false)
   })
 })
 

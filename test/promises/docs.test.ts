@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Command, parseCommandLine } from '../../compiler/commands/command.ts'
 import { diffCommand } from '../../compiler/commands/diff.ts'
 import { product } from '../../compiler/commands/verify.ts'
@@ -60,11 +60,8 @@ describe.each(pages)('%s', (page) => {
 
   it.skipIf(additionPages.includes(page) || !examples.some(asked))('shows requests that are answered', async () => {
     const server = await startAuthServer({ sql: demoSql() })
-    try {
-      for (const example of examples.filter(asked)) await run(server, example)
-    } finally {
-      await server.stop()
-    }
+    onTestFinished(() => server.stop())
+    for (const example of examples.filter(asked)) await run(server, example)
   })
 })
 
@@ -100,36 +97,29 @@ describe('the pages', () => {
 describe('docs/auth.md', () => {
   it('shows a program that signs somebody up', async () => {
     const server = await startAuthServer({ sql: demoSql() })
-    try {
-      const [program] = examplesIn(readPage('docs/auth.md')).filter(({ language }) => language === 'js')
-      expect(await converse(server, program?.text ?? '', folder)).toMatch(/"records":[ ]*\[\{"id":/)
-    } finally {
-      await server.stop()
-    }
+    onTestFinished(() => server.stop())
+    const [program] = examplesIn(readPage('docs/auth.md')).filter(({ language }) => language === 'js')
+    expect(await converse(server, program?.text ?? '', folder)).toMatch(/"records":[ ]*\[\{"id":/)
   })
 })
 
 describe('docs/your-own-database.md', () => {
   it('shows what diff prints', async () => {
     const server = await startAuthServer({ sql: demoSql() })
-    try {
-      const examples = examplesIn(readPage('docs/your-own-database.md'))
-      const shell = examples.find(({ text }) => text.includes('catalograph diff'))?.text ?? ''
-      const shown = examples.find(({ text }) => text.startsWith('migration.sql:'))?.text ?? ''
-      const [, migration = ''] = /<<'SQL'\n([^]*?)^SQL$/m.exec(shell) ?? []
-      const file = join(folder, 'migration.sql')
-      writeFileSync(file, migration)
-      const given = commandsIn(shell).at(-1)?.slice(2) ?? []
-      const args = given.map((word) => word.replace('migration.sql', file))
-      const environment = { DATABASE_URL: server.db.ownerUrl, JWT_SECRET: server.secret }
-      const { exitCode, printed, noted } = await runCommand([diffCommand], args, { environment })
-      expect(exitCode).toBe(1)
-      const lines = `${printed}\n${noted}`.replaceAll(file, 'migration.sql').split('\n')
-      for (const line of shown.split('\n').filter((text) => text !== '' && text !== '...'))
-        expect(lines).toContain(line)
-    } finally {
-      await server.stop()
-    }
+    onTestFinished(() => server.stop())
+    const examples = examplesIn(readPage('docs/your-own-database.md'))
+    const shell = examples.find(({ text }) => text.includes('catalograph diff'))?.text ?? ''
+    const shown = examples.find(({ text }) => text.startsWith('migration.sql:'))?.text ?? ''
+    const [, migration = ''] = /<<'SQL'\n([^]*?)^SQL$/m.exec(shell) ?? []
+    const file = join(folder, 'migration.sql')
+    writeFileSync(file, migration)
+    const given = commandsIn(shell).at(-1)?.slice(2) ?? []
+    const args = given.map((word) => word.replace('migration.sql', file))
+    const environment = { DATABASE_URL: server.db.ownerUrl, JWT_SECRET: server.secret }
+    const { exitCode, printed, noted } = await runCommand([diffCommand], args, { environment })
+    expect(exitCode).toBe(1)
+    const lines = `${printed}\n${noted}`.replaceAll(file, 'migration.sql').split('\n')
+    for (const line of shown.split('\n').filter((text) => text !== '' && text !== '...')) expect(lines).toContain(line)
   })
 })
 

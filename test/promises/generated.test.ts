@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { currentFile, type Revision } from '../../runtime/contract/artifact.ts'
 import { createEngine } from '../../runtime/engine/engine.ts'
 import { createCompiler } from '../../compiler/compile.ts'
@@ -28,21 +28,18 @@ const schema = readFileSync(join(demo, 'schema.sql'), 'utf8')
 test.each(majors())('generated/ holds the demo as PostgreSQL %i has it', async (major) => {
   // Superusers are part of a revision, and other tests make some on the shared server.
   const database = await createDatabase({ major, sql: schema, prepare: true, isolated: true })
-  try {
-    const { query, ownerUrl } = database
-    const triggers = liveTriggersBy(ownerUrl)
-    const compiled = await createCompiler({ query, schemas: ['public'], version: null, triggers }).compile()
-    expect(compiled.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
-    const made = {
-      ...servedFiles(compiled.revision),
-      ...apiPages(await compiled.artifacts()),
-      ...(await sqlPages(compiled.revision)),
-    }
-    if (accept && major === Math.max(...majors())) await replaceFiles(folder, made)
-    demandSame(await filesIn(folder), made, 'generated/ is out of date; renew it: npm run generate')
-  } finally {
-    await database.drop()
+  onTestFinished(() => database.drop())
+  const { query, ownerUrl } = database
+  const triggers = liveTriggersBy(ownerUrl)
+  const compiled = await createCompiler({ query, schemas: ['public'], version: null, triggers }).compile()
+  expect(compiled.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+  const made = {
+    ...servedFiles(compiled.revision),
+    ...apiPages(await compiled.artifacts()),
+    ...(await sqlPages(compiled.revision)),
   }
+  if (accept && major === Math.max(...majors())) await replaceFiles(folder, made)
+  demandSame(await filesIn(folder), made, 'generated/ is out of date; renew it: npm run generate')
 })
 
 const servedFiles = (revision: Revision): KeptFiles => ({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { doctorCommand } from '../../compiler/commands/doctor.ts'
 import type { Finding } from '../../compiler/advise/doctor/findings.ts'
 import { openClient, serverOf } from '../../runtime/db/connect/server.ts'
@@ -145,14 +145,11 @@ describe('catalograph doctor', () => {
 
   it('says that a replica is older than it may be', async () => {
     await standby.query('select pg_wal_replay_pause()')
-    try {
-      await all.primary.query('create table later (id int)')
-      expect(await told('replicas', { DATABASE_REPLICA_URLS: standby.url, REPLICA_MAX_STALENESS_MS: '500' })).toEqual([
-        'advice: replica 1 is more than 500 ms behind the primary, and answers nothing while it is',
-      ])
-    } finally {
-      await standby.query('select pg_wal_replay_resume()')
-    }
+    onTestFinished(async () => void (await standby.query('select pg_wal_replay_resume()')))
+    await all.primary.query('create table later (id int)')
+    expect(await told('replicas', { DATABASE_REPLICA_URLS: standby.url, REPLICA_MAX_STALENESS_MS: '500' })).toEqual([
+      'advice: replica 1 is more than 500 ms behind the primary, and answers nothing while it is',
+    ])
   })
 
   it('takes replicas of one host only', async () => {

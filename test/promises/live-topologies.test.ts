@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createClient, type Client } from '../../runtime/client/client.ts'
 import { runBuilt } from '../support/built-cli.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -178,19 +178,18 @@ describe('streams', { timeout: 240_000 }, () => {
   it('cost Postgres nothing while nothing changes, but a sign of life of each process', async () => {
     const served = await serveBuilt(db)
     const audience = openAudience(served, 50)
-    try {
-      await audience.hear((await db.query('select n from counter')).rows[0].n)
-      await pause(1_000)
-      const before = db.log.length
-      await pause(6_000)
-      const lines = db.log.slice(before).filter((line) => /statement:|execute /.test(line))
-      expect(lines.filter((line) => line.includes('counter'))).toEqual([])
-      // Every five seconds: one on each of its connections, and the pool's own.
-      expect(lines.length).toBeLessThanOrEqual(8)
-    } finally {
+    onTestFinished(async () => {
       audience.close()
       await served.stop()
-    }
+    })
+    await audience.hear((await db.query('select n from counter')).rows[0].n)
+    await pause(1_000)
+    const before = db.log.length
+    await pause(6_000)
+    const lines = db.log.slice(before).filter((line) => /statement:|execute /.test(line))
+    expect(lines.filter((line) => line.includes('counter'))).toEqual([])
+    // Every five seconds: one on each of its connections, and the pool's own.
+    expect(lines.length).toBeLessThanOrEqual(8)
   })
 
   it('hear of other processes when the one that leads hangs', async () => {
@@ -199,20 +198,19 @@ describe('streams', { timeout: 240_000 }, () => {
     await first.hear((await db.query('select n from counter')).rows[0].n)
     const other = await serveBuilt(db)
     const second = openAudience(other, 2)
-    try {
-      await second.hear(await count(db, 3))
-      process.kill(leader.pid, 'SIGSTOP')
-      await second.hear(await count(db, 3))
-      process.kill(leader.pid, 'SIGCONT')
-      await first.hear(await count(db, 3))
-      await second.hear((await db.query('select n from counter')).rows[0].n)
-    } finally {
+    onTestFinished(async () => {
       process.kill(leader.pid, 'SIGCONT')
       first.close()
       second.close()
       await leader.stop()
       await other.stop()
-    }
+    })
+    await second.hear(await count(db, 3))
+    process.kill(leader.pid, 'SIGSTOP')
+    await second.hear(await count(db, 3))
+    process.kill(leader.pid, 'SIGCONT')
+    await first.hear(await count(db, 3))
+    await second.hear((await db.query('select n from counter')).rows[0].n)
   })
 })
 
@@ -230,19 +228,16 @@ describePresent(
           sql: `${sql} select create_distributed_table('counter', 'id');
         alter role anon login; alter role authenticated login; alter role service_role login;`,
         })
-        try {
-          const { stdout } = await runBuilt(['report', '--json'], { DATABASE_OWNER_URL: standing.ownerUrl })
-          expect(stdout).toContain('table public.counter cannot be watched: its rows lie on other servers.')
-          const served = await serveBuilt(standing, standing.environment)
-          const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })
-          const { errors } = JSON.parse(await stream.body()) as { errors: readonly { message: string }[] }
-          expect(errors.map(({ message }) => message)).toEqual([
-            'Schema is not configured to execute subscription operation.',
-          ])
-          await served.stop()
-        } finally {
-          await standing.drop()
-        }
+        onTestFinished(() => standing.drop())
+        const { stdout } = await runBuilt(['report', '--json'], { DATABASE_OWNER_URL: standing.ownerUrl })
+        expect(stdout).toContain('table public.counter cannot be watched: its rows lie on other servers.')
+        const served = await serveBuilt(standing, standing.environment)
+        const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })
+        const { errors } = JSON.parse(await stream.body()) as { errors: readonly { message: string }[] }
+        expect(errors.map(({ message }) => message)).toEqual([
+          'Schema is not configured to execute subscription operation.',
+        ])
+        await served.stop()
       },
     )
   },
@@ -257,16 +252,15 @@ describePresent(
     it('a subscription is refused, and the log says what the owner can do', { timeout: 120_000 }, async () => {
       const standing = await open({ sql })
       const served = await serveBuilt(standing, { ...standing.environment, DATABASE_LISTEN_URL: standing.url })
-      try {
-        const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })
-        const { errors } = JSON.parse(await stream.body()) as { errors: readonly { message: string }[] }
-        expect(errors.map(({ message }) => message)).toEqual(['Changes of what it reads are not told.'])
-        const told = await fetch(`${served.url}/admin/v1/live`, { headers: { apikey: served.service } })
-        expect(await told.text()).toContain('a pooler stands before the database: set DATABASE_LISTEN_URL')
-      } finally {
+      onTestFinished(async () => {
         await served.stop()
         await standing.drop()
-      }
+      })
+      const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })
+      const { errors } = JSON.parse(await stream.body()) as { errors: readonly { message: string }[] }
+      expect(errors.map(({ message }) => message)).toEqual(['Changes of what it reads are not told.'])
+      const told = await fetch(`${served.url}/admin/v1/live`, { headers: { apikey: served.service } })
+      expect(await told.text()).toContain('a pooler stands before the database: set DATABASE_LISTEN_URL')
     })
   },
 )

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createFollowedSource } from '../../compiler/following/serving/followed-source.ts'
 import { createPrepareOnce } from '../../compiler/following/serving/prepare-once.ts'
 import { markExpression, versionExpression } from '../../runtime/db/check/version.ts'
@@ -167,17 +167,14 @@ describePresent(
       const caller = { role: 'service_role', claims: '{"role":"service_role"}' }
       const write = () => database.run({ caller, version: null, readOnly: false, statements })
       const make = 'create table late (id int); grant all on late to service_role'
-      try {
-        await expect(write()).rejects.toMatchObject({ sqlstate: '42P01' })
-        await db.query(make)
-        expect(await write()).toEqual([['1']])
-        await db.query('drop table late')
-        await expect(write()).rejects.toMatchObject({ sqlstate: '42P01' })
-        await db.query(make)
-        expect(await write()).toEqual([['1']])
-      } finally {
-        await database.close()
-      }
+      onTestFinished(() => database.close())
+      await expect(write()).rejects.toMatchObject({ sqlstate: '42P01' })
+      await db.query(make)
+      expect(await write()).toEqual([['1']])
+      await db.query('drop table late')
+      await expect(write()).rejects.toMatchObject({ sqlstate: '42P01' })
+      await db.query(make)
+      expect(await write()).toEqual([['1']])
     })
 
     it('a change of the schema is seen by the next request', async () => {
@@ -189,14 +186,11 @@ describePresent(
 
     it('a statement that runs past its deadline is cancelled in Postgres', async () => {
       const hasty = await serve(through(pooler, db.url), { requestTimeoutMs: 500 })
-      try {
-        await hasty.ready
-        expect(await ask(hasty, 'user1', '{ nap }')).toMatchObject({ errors: [{ extensions: {} }] })
-        const napping = `select from pg_stat_activity where state = 'active' and query like '%nap%' and pid <> pg_backend_pid()`
-        await expect.poll(async () => (await overSessions(db).query(napping)).rowCount).toBe(0)
-      } finally {
-        await hasty.stop()
-      }
+      onTestFinished(() => hasty.stop())
+      await hasty.ready
+      expect(await ask(hasty, 'user1', '{ nap }')).toMatchObject({ errors: [{ extensions: {} }] })
+      const napping = `select from pg_stat_activity where state = 'active' and query like '%nap%' and pid <> pg_backend_pid()`
+      await expect.poll(async () => (await overSessions(db).query(napping)).rowCount).toBe(0)
     })
 
     it('a pooler of another kind in the same place is found out again', async () => {
@@ -219,23 +213,22 @@ describePresent(
         const changing = await pooled({ lines: ['admin_users = postgres'] })
         const admin = new pg.Client({ host: '127.0.0.1', port: changing.port, user: 'postgres', database: 'pgbouncer' })
         const before = await serve(through(changing, db.url))
-        try {
-          await before.ready
-          const askAll = async (): Promise<void> => {
-            const all = Array.from({ length: 60 }, (_, n) => ask(before, `user${n}`, `{ me a${n % 5}: me }`))
-            for (const [n, answer] of (await Promise.all(all)).entries())
-              expect(answer, JSON.stringify(answer)).toMatchObject({ data: { me: `authenticated user${n}` } })
-          }
-          // So that every connection has names to lose.
-          await askAll()
-          await admin.connect()
-          await admin.query('set max_prepared_statements = 0')
-          await askAll()
-        } finally {
+        onTestFinished(async () => {
           await admin.end()
           await before.stop()
           await changing.close()
+        })
+        await before.ready
+        const askAll = async (): Promise<void> => {
+          const all = Array.from({ length: 60 }, (_, n) => ask(before, `user${n}`, `{ me a${n % 5}: me }`))
+          for (const [n, answer] of (await Promise.all(all)).entries())
+            expect(answer, JSON.stringify(answer)).toMatchObject({ data: { me: `authenticated user${n}` } })
         }
+        // So that every connection has names to lose.
+        await askAll()
+        await admin.connect()
+        await admin.query('set max_prepared_statements = 0')
+        await askAll()
       },
     )
 
@@ -247,30 +240,28 @@ describePresent(
       })
       const moving = await pooled()
       const database = openDatabase({ url: through(moving, db.url), schemas: ['public'] })
-      try {
-        const { rows } = await database.query<{ version: string; mark: string; counter: string }>(
-          `select ${versionExpression} as version, ${markExpression}::text as mark`,
-        )
-        const { version = '', mark = '' } = rows[0] ?? {}
-        // As after a failover that lost the newest change: the mark had reached the other server, and the change had not.
-        await other.query(`select setval('catalograph.schema_mark', $1)`, [mark])
-        const statement = { name: 'test.one', text: openText('select 1'), values: [], carriesCheck: true } as const
-        const caller = { role: 'anon', claims: '{"role":"anon"}' }
-        const privileges = { role: 'anon', superuser: false, holders: [], held: new Set<string>() }
-        const run = () => database.run({ caller, version, privileges, readOnly: true, statements: [statement] })
-        for (const end = performance.now() + 1_500; performance.now() < end; await pause(20)) await run()
-        const before = await run()
-        moving.moveTo(Number(new URL(other.ownerUrl).port), new URL(other.ownerUrl).pathname.slice(1))
-        const moved = async () =>
-          (await database.query('select from pg_catalog.pg_class where relname = $$more$$')).rows
-        await expect.poll(moved).toHaveLength(1)
-        await expect(run()).rejects.toMatchObject({ kind: 'stale' })
-        expect(before).toEqual([['1']])
-      } finally {
+      onTestFinished(async () => {
         await database.close()
         await moving.close()
         await other.drop()
-      }
+      })
+      const { rows } = await database.query<{ version: string; mark: string; counter: string }>(
+        `select ${versionExpression} as version, ${markExpression}::text as mark`,
+      )
+      const { version = '', mark = '' } = rows[0] ?? {}
+      // As after a failover that lost the newest change: the mark had reached the other server, and the change had not.
+      await other.query(`select setval('catalograph.schema_mark', $1)`, [mark])
+      const statement = { name: 'test.one', text: openText('select 1'), values: [], carriesCheck: true } as const
+      const caller = { role: 'anon', claims: '{"role":"anon"}' }
+      const privileges = { role: 'anon', superuser: false, holders: [], held: new Set<string>() }
+      const run = () => database.run({ caller, version, privileges, readOnly: true, statements: [statement] })
+      for (const end = performance.now() + 1_500; performance.now() < end; await pause(20)) await run()
+      const before = await run()
+      moving.moveTo(Number(new URL(other.ownerUrl).port), new URL(other.ownerUrl).pathname.slice(1))
+      const moved = async () => (await database.query('select from pg_catalog.pg_class where relname = $$more$$')).rows
+      await expect.poll(moved).toHaveLength(1)
+      await expect(run()).rejects.toMatchObject({ kind: 'stale' })
+      expect(before).toEqual([['1']])
     })
 
     const readiness = async ({ url }: Running): Promise<string> => {
@@ -288,13 +279,12 @@ describePresent(
       async (setting, poolMode, sentence) => {
         const wrong = await pooled({ mode: poolMode })
         const refused = await serve(through(wrong, db.url), { pooler: setting, shutdownGraceMs: 0 })
-        try {
-          await expect.poll(() => readiness(refused)).toMatch(sentence)
-          expect(await readiness(refused)).toMatch(/^503 /)
-        } finally {
+        onTestFinished(async () => {
           await refused.stop()
           await wrong.close()
-        }
+        })
+        await expect.poll(() => readiness(refused)).toMatch(sentence)
+        expect(await readiness(refused)).toMatch(/^503 /)
       },
     )
 
@@ -303,19 +293,18 @@ describePresent(
       async () => {
         let before = await pooled({ mode: 'statement' })
         const refused = await serve(db.url, { databaseOwnerUrl: through(before, db.ownerUrl), shutdownGraceMs: 0 })
-        try {
-          await expect
-            .poll(() => readiness(refused), { timeout: 15_000 })
-            .toBe(
-              '503 the pooler before the database of DATABASE_OWNER_URL lends connections for single statements: set its pool_mode to transaction',
-            )
-          await before.close()
-          before = await pooled({ port: before.port })
-          await expect.poll(() => readiness(refused), { timeout: 15_000 }).toBe('200 ')
-        } finally {
+        onTestFinished(async () => {
           await refused.stop()
           await before.close()
-        }
+        })
+        await expect
+          .poll(() => readiness(refused), { timeout: 15_000 })
+          .toBe(
+            '503 the pooler before the database of DATABASE_OWNER_URL lends connections for single statements: set its pool_mode to transaction',
+          )
+        await before.close()
+        before = await pooled({ port: before.port })
+        await expect.poll(() => readiness(refused), { timeout: 15_000 }).toBe('200 ')
       },
     )
 
@@ -324,19 +313,18 @@ describePresent(
       async () => {
         let before = await pooled({ statements: 100 })
         const refused = await serve(through(before, db.url), { shutdownGraceMs: 0 })
-        try {
-          await expect
-            .poll(() => readiness(refused), { timeout: 15_000 })
-            .toBe(
-              '503 pgcat before the database loses track of prepared statements: set its prepared_statements_cache_size to 0',
-            )
-          await before.close()
-          before = await pooled({ port: before.port })
-          await expect.poll(() => readiness(refused), { timeout: 15_000 }).toBe('200 ')
-        } finally {
+        onTestFinished(async () => {
           await refused.stop()
           await before.close()
-        }
+        })
+        await expect
+          .poll(() => readiness(refused), { timeout: 15_000 })
+          .toBe(
+            '503 pgcat before the database loses track of prepared statements: set its prepared_statements_cache_size to 0',
+          )
+        await before.close()
+        before = await pooled({ port: before.port })
+        await expect.poll(() => readiness(refused), { timeout: 15_000 }).toBe('200 ')
       },
     )
 
@@ -348,25 +336,24 @@ describePresent(
         return before.port
       }
       const auth = await startAuthServer({ settings: { autoconfirm: 'on' }, authPort })
-      try {
-        const people = Array.from({ length: 12 }, (_, n) => ({ email: `p${n}@example.com`, password: 'correct horse' }))
-        await Promise.all(
-          people.map(async (person) => {
-            const client = auth.client()
-            expect((await client.auth.signUp(person)).error).toBeNull()
-            const { data, error } = await client.auth.signInWithPassword(person)
-            expect(error).toBeNull()
-            expect(data.user?.email).toBe(person.email)
-            expect((await client.auth.refreshSession()).error).toBeNull()
-            expect((await client.auth.signOut()).error).toBeNull()
-          }),
-        )
-        const { rows } = await auth.db.query('select count(*)::int as users from auth.users')
-        expect(rows).toEqual([{ users: people.length }])
-      } finally {
+      onTestFinished(async () => {
         await auth.stop()
         for (const one of closing) await one.close()
-      }
+      })
+      const people = Array.from({ length: 12 }, (_, n) => ({ email: `p${n}@example.com`, password: 'correct horse' }))
+      await Promise.all(
+        people.map(async (person) => {
+          const client = auth.client()
+          expect((await client.auth.signUp(person)).error).toBeNull()
+          const { data, error } = await client.auth.signInWithPassword(person)
+          expect(error).toBeNull()
+          expect(data.user?.email).toBe(person.email)
+          expect((await client.auth.refreshSession()).error).toBeNull()
+          expect((await client.auth.signOut()).error).toBeNull()
+        }),
+      )
+      const { rows } = await auth.db.query('select count(*)::int as users from auth.users')
+      expect(rows).toEqual([{ users: people.length }])
     })
   },
 )

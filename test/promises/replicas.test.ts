@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { forSuite } from '../support/for-suite.ts'
 import { createReplicated, type DatabaseServer, type ReplicatedDatabase } from '../support/replicated.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
@@ -179,15 +179,12 @@ describe('replicas', () => {
 describe('several workers with replicas', () => {
   it('know of what each other wrote before it is answered', async () => {
     const served = await serve({ WORKERS: '2', REPLICA_MAX_STALENESS_MS: '60000' })
-    try {
-      await pauseReplay()
-      for (let round = 0; round < 20; round += 1) {
-        await write(served, served.service, `round ${round}`)
-        const read = await Promise.all(Array.from({ length: 4 }, () => bodies(served, served.service)))
-        for (const seen of read) expect(seen).toContain(`round ${round}`)
-      }
-    } finally {
-      await served.stop()
+    onTestFinished(async () => void (await served.stop()))
+    await pauseReplay()
+    for (let round = 0; round < 20; round += 1) {
+      await write(served, served.service, `round ${round}`)
+      const read = await Promise.all(Array.from({ length: 4 }, () => bodies(served, served.service)))
+      for (const seen of read) expect(seen).toContain(`round ${round}`)
     }
   }, 60_000)
 })
@@ -195,14 +192,11 @@ describe('several workers with replicas', () => {
 describe('a replica that is a primary', () => {
   it('is left out, and reported with what to do, also in /readyz where nobody replays it', async () => {
     const served = await serveBuilt(primary, { DATABASE_REPLICA_URLS: primary.url, LOG_LEVEL: 'info' })
-    try {
-      await expect.poll(() => served.said().join('\n')).toMatch(/"replica-out".*a primary/)
-      const health: any = await (await fetch(`${served.url}/readyz`)).json()
-      expect(health).toMatchObject({ status: 'ok', replicas: { serving: 0, all: 1 } })
-      expect(health.fault).toMatch(/names the primary only.*: name servers in DATABASE_REPLICA_URLS that replay/)
-      expect(await bodies(served, served.anon)).toContain('first')
-    } finally {
-      await served.stop()
-    }
+    onTestFinished(async () => void (await served.stop()))
+    await expect.poll(() => served.said().join('\n')).toMatch(/"replica-out".*a primary/)
+    const health: any = await (await fetch(`${served.url}/readyz`)).json()
+    expect(health).toMatchObject({ status: 'ok', replicas: { serving: 0, all: 1 } })
+    expect(health.fault).toMatch(/names the primary only.*: name servers in DATABASE_REPLICA_URLS that replay/)
+    expect(await bodies(served, served.anon)).toContain('first')
   }, 60_000)
 })

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { asMaintenance, createDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { lawMajors } from '../support/whole.ts'
@@ -150,15 +150,14 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     const refused = 'GRAPHQL_VALIDATION_FAILED'
     const swap = `begin;; alter role one_{db} rename to swapped_{db};; alter role other_{db} rename to one_{db};;
       alter role swapped_{db} rename to other_{db};; commit`
-    try {
-      expect(await ask()).toEqual(['ok', 'ok', refused, refused])
-      await run(swap)
-      expect(await ask()).toEqual([refused, refused, 'ok', 'ok'])
-      await run(swap)
-      expect(await ask()).toEqual(['ok', 'ok', refused, refused])
-    } finally {
+    onTestFinished(async () => {
       await run('drop owned by one_{db}, other_{db};; drop role one_{db}, other_{db};; drop table of_one, of_other')
-    }
+    })
+    expect(await ask()).toEqual(['ok', 'ok', refused, refused])
+    await run(swap)
+    expect(await ask()).toEqual([refused, refused, 'ok', 'ok'])
+    await run(swap)
+    expect(await ask()).toEqual(['ok', 'ok', refused, refused])
   })
 
   test.each([
@@ -209,19 +208,16 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
       (await service.graphql(`{ ${table}Collection { edges { node { id } } } }`)).errors === undefined
     const [first, second] = [new pg.Client(db.ownerUrl), new pg.Client(db.ownerUrl)]
     await Promise.all([first.connect(), second.connect()])
-    try {
-      const make = (table: string): string =>
-        `begin; create table ${table} (id int primary key); grant select on ${table} to anon`
-      await first.query(make('by_first'))
-      expect(await ask('by_first')).toBe(false)
-      await second.query(make('by_second'))
-      await second.query('commit')
-      expect([await ask('by_first'), await ask('by_second')]).toEqual([false, true])
-      await first.query('commit')
-      expect([await ask('by_first'), await ask('by_second')]).toEqual([true, true])
-    } finally {
-      await Promise.all([first.end(), second.end()])
-    }
+    onTestFinished(async () => void (await Promise.all([first.end(), second.end()])))
+    const make = (table: string): string =>
+      `begin; create table ${table} (id int primary key); grant select on ${table} to anon`
+    await first.query(make('by_first'))
+    expect(await ask('by_first')).toBe(false)
+    await second.query(make('by_second'))
+    await second.query('commit')
+    expect([await ask('by_first'), await ask('by_second')]).toEqual([false, true])
+    await first.query('commit')
+    expect([await ask('by_first'), await ask('by_second')]).toEqual([true, true])
   })
 
   test('a request that had to wait for a change is answered by what it waited for', async () => {
@@ -234,23 +230,20 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     dataOf(await service.graphql(read))
     const other = new pg.Client(db.ownerUrl)
     await other.connect()
-    try {
-      await other.query(`begin; lock table held; comment on column held.a is '@graphql({"name": "y"})'`)
-      await other.query(`comment on column held.b is '@graphql({"name": "x"})'`)
-      const [waiting, writing] = [
-        service.graphql(read),
-        service.graphql(
-          'mutation { insertIntoheldCollection(objects: [{ id: 1, x: "x", y: "y" }]) { records { x y } } }',
-        ),
-      ]
-      await new Promise((resolve) => setTimeout(resolve, 150))
-      await other.query('commit')
-      dataOf(await waiting)
-      expect(dataOf(await writing).insertIntoheldCollection.records).toEqual([{ x: 'x', y: 'y' }])
-      expect((await db.query('select a, b from held')).rows).toEqual([{ a: 'y', b: 'x' }])
-    } finally {
-      await other.end()
-    }
+    onTestFinished(() => other.end())
+    await other.query(`begin; lock table held; comment on column held.a is '@graphql({"name": "y"})'`)
+    await other.query(`comment on column held.b is '@graphql({"name": "x"})'`)
+    const [waiting, writing] = [
+      service.graphql(read),
+      service.graphql(
+        'mutation { insertIntoheldCollection(objects: [{ id: 1, x: "x", y: "y" }]) { records { x y } } }',
+      ),
+    ]
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    await other.query('commit')
+    dataOf(await waiting)
+    expect(dataOf(await writing).insertIntoheldCollection.records).toEqual([{ x: 'x', y: 'y' }])
+    expect((await db.query('select a, b from held')).rows).toEqual([{ a: 'y', b: 'x' }])
   })
 
   test('a function that changes the schema itself is no stale request', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { clusterOf, majors } from '../support/clusters.ts'
 import { createRandom } from '../support/random.ts'
 import type { Attack } from '../support/siege/arms.ts'
@@ -83,14 +83,11 @@ test('of several workers the one that waited most counts, a new one from its beg
 
 test('its benchmark runs through and leaves a record', { timeout: 300_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalograph-smoke-'))
-  try {
-    const little = ['--seconds', '1', '--alone', '1', '--only', '8 abandoned relations,400 introspections']
-    const { stdout } = await promisify(execFile)(process.execPath, ['bench/run.mjs', 'siege', '--built', ...little], {
-      env: { ...process.env, BENCH_RECORDS: folder },
-    })
-    for (const title of ['Under siege', 'Dear documents', 'Limits']) expect(stdout).toContain(title)
-    expect(await readdir(folder)).toHaveLength(1)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const little = ['--seconds', '1', '--alone', '1', '--only', '8 abandoned relations,400 introspections']
+  const { stdout } = await promisify(execFile)(process.execPath, ['bench/run.mjs', 'siege', '--built', ...little], {
+    env: { ...process.env, BENCH_RECORDS: folder },
+  })
+  for (const title of ['Under siege', 'Dear documents', 'Limits']) expect(stdout).toContain(title)
+  expect(await readdir(folder)).toHaveLength(1)
 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createFollowedSource } from '../../compiler/following/serving/followed-source.ts'
 import { checkPrepared } from '../../compiler/following/prepare/prepare.ts'
 import { createPrepareOnce } from '../../compiler/following/serving/prepare-once.ts'
@@ -165,14 +165,11 @@ describe('a running server', () => {
     expect([ready.status, await ready.json()]).toMatchObject([503, { status: 'starting', revision: null }])
 
     const forward = await forwardTo(Number(new URL(db.url).port), port)
-    try {
-      await running.ready
-      expect(await ask(running.url, bodies)).toEqual(first)
-      expect(running.events.some(({ kind }) => kind === 'not-ready')).toBe(true)
-      await running.stop()
-    } finally {
-      await forward.close()
-    }
+    onTestFinished(() => forward.close())
+    await running.ready
+    expect(await ask(running.url, bodies)).toEqual(first)
+    expect(running.events.some(({ kind }) => kind === 'not-ready')).toBe(true)
+    await running.stop()
   })
 
   it('says once what an owner has to run, and goes on when the owner did', async () => {
@@ -198,25 +195,24 @@ describe('a running server', () => {
     const away = new URL(db.url)
     away.port = String(proxy.port)
     let again: Forward | null = null
-    try {
-      running = await start(away.href, db.ownerUrl)
-      await running.ready
-      expect(await ask(running.url, bodies)).toEqual(first)
-      await proxy.close()
-      const statuses = [(await post(running.url, bodies)).status, (await post(running.url, bodies)).status]
-      expect(statuses).toEqual([503, 503])
-      const probe = async (path: string): Promise<unknown> => {
-        const response = await fetch(`${running?.url}${path}`)
-        return [response.status, ((await response.json()) as { readonly status: string }).status]
-      }
-      await expect.poll(() => probe('/readyz'), { timeout: 10_000 }).toEqual([503, 'down'])
-      expect(await probe('/health')).toEqual([200, 'ok'])
-      again = await forwardTo(target, proxy.port)
-      await expect.poll(async () => (await post(running?.url ?? '', bodies)).status, { timeout: 15_000 }).toBe(200)
-    } finally {
+    onTestFinished(async () => {
       await running?.stop()
       await again?.close()
+    })
+    running = await start(away.href, db.ownerUrl)
+    await running.ready
+    expect(await ask(running.url, bodies)).toEqual(first)
+    await proxy.close()
+    const statuses = [(await post(running.url, bodies)).status, (await post(running.url, bodies)).status]
+    expect(statuses).toEqual([503, 503])
+    const probe = async (path: string): Promise<unknown> => {
+      const response = await fetch(`${running?.url}${path}`)
+      return [response.status, ((await response.json()) as { readonly status: string }).status]
     }
+    await expect.poll(() => probe('/readyz'), { timeout: 10_000 }).toEqual([503, 'down'])
+    expect(await probe('/health')).toEqual([200, 'ok'])
+    again = await forwardTo(target, proxy.port)
+    await expect.poll(async () => (await post(running?.url ?? '', bodies)).status, { timeout: 15_000 }).toBe(200)
   })
 
   it('lets running requests end when it is asked to stop, and takes no new ones', async () => {

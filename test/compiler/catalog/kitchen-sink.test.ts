@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readCatalog } from '../../../compiler/catalog/read.ts'
 import type { Catalog, CatalogColumn, CatalogType } from '../../../compiler/catalog/catalog.ts'
 import { catalogOf, relationNamed, typeName } from '../../support/catalog.ts'
@@ -293,16 +293,13 @@ describe.each(majors().map((major) => [major] as const))('catalogue of PostgreSQ
   test('a role without any privilege reads the same', async () => {
     const client = new pg.Client(database.url)
     await client.connect()
-    try {
-      const theirs = await readCatalog((text, values) => client.query(text, values), {
-        schemas: ['api', 'public'],
-        version: null,
-      })
-      const { relations, types, functions } = catalog
-      expect(theirs).toMatchObject({ relations, types, functions })
-    } finally {
-      await client.end()
-    }
+    onTestFinished(() => client.end())
+    const theirs = await readCatalog((text, values) => client.query(text, values), {
+      schemas: ['api', 'public'],
+      version: null,
+    })
+    const { relations, types, functions } = catalog
+    expect(theirs).toMatchObject({ relations, types, functions })
   })
 
   test('reading leaves the session as it was', async () => {

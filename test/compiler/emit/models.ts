@@ -1,8 +1,8 @@
-import type { CallBuilder, EntityBuilder } from '../../../runtime/contract/builder.ts'
+import type { EntityBuilder } from '../../../runtime/contract/builder.ts'
 import { objectId } from '../../../runtime/contract/facts.ts'
 import type { ColumnFacts, EntityFacts, Manifest, ValueType } from '../../../runtime/contract/manifest.ts'
 import { evaluateModule } from '../../../runtime/engine/load.ts'
-import { entityModule, callsModule } from '../../../compiler/emit/builders.ts'
+import { entityModule } from '../../../compiler/emit/builders.ts'
 import type { CallSql, ColumnSql, EntitySql, Model } from '../../../compiler/model/model.ts'
 
 /** Hand-made models: small values that tests change one thing of. */
@@ -97,6 +97,3 @@ const valueType = (list: boolean): ValueType => ({ kind: 'scalar', name: 'String
 /** The builders themselves: what the runtime gets out of the emitted text. */
 export const builderOf = (item: EntitySql): EntityBuilder =>
   evaluateModule(entityModule(item), 'entity') as EntityBuilder
-
-export const callsOf = (items: readonly CallSql[]): Readonly<Record<string, CallBuilder>> =>
-  evaluateModule(callsModule(items), 'functions') as Readonly<Record<string, CallBuilder>>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest'
 import { claimsOf, type Answer } from '../../support/auth.ts'
 import { startGoogle, type GoogleStage, type Person } from '../../support/google.ts'
 import { google } from '../../support/openid-provider.ts'
@@ -133,19 +133,16 @@ describe('identities', () => {
   it('cannot be touched while that is off, whatever else is wrong', async () => {
     const { token } = await signUp()
     await stage.server.set({ manual_linking: 'off' })
-    try {
-      const { status, body } = await ask(token, '&redirect_to=https://evil.example.org')
-      const disabled = [404, 'manual_linking_disabled', 'Manual linking is disabled']
-      expect([status, body.error_code, body.msg]).toEqual(disabled)
-      expect(refusalOf(await unlink(token, 'x'))).toEqual([404, 'manual_linking_disabled'])
-      const byToken = { body: { provider: 'google', id_token: 'x', link_identity: true }, token }
-      expect(refusalOf(await stage.server.call('POST', '/token?grant_type=id_token', byToken))).toEqual([
-        404,
-        'manual_linking_disabled',
-      ])
-    } finally {
-      await stage.server.set({ manual_linking: 'on' })
-    }
+    onTestFinished(() => stage.server.set({ manual_linking: 'on' }))
+    const { status, body } = await ask(token, '&redirect_to=https://evil.example.org')
+    const disabled = [404, 'manual_linking_disabled', 'Manual linking is disabled']
+    expect([status, body.error_code, body.msg]).toEqual(disabled)
+    expect(refusalOf(await unlink(token, 'x'))).toEqual([404, 'manual_linking_disabled'])
+    const byToken = { body: { provider: 'google', id_token: 'x', link_identity: true }, token }
+    expect(refusalOf(await stage.server.call('POST', '/token?grant_type=id_token', byToken))).toEqual([
+      404,
+      'manual_linking_disabled',
+    ])
   })
 
   it('need a session', async () => {

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { authSettingKeys, authSettingRows } from '../../../runtime/auth/settings/setting-keys.ts'
 import { settingsOf } from '../../../runtime/auth/settings/store.ts'
 import { startAuthServer } from '../../support/auth.ts'
@@ -100,25 +100,22 @@ describe('a running server', () => {
   it('sees changes of any process, without a restart, and says once that mails are kept', async () => {
     const other = await server.another()
     const told = () => server.events.filter(({ kind }) => kind === 'mails-kept').length
-    try {
-      expect(told()).toBe(0)
-      await server.db.query(
-        `insert into catalograph_auth.settings values ('auth_enabled', 'on'), ('site_url', 'https://a.example')`,
-      )
-      await expect.poll(async () => (await server.call('GET', '/health')).status, { timeout: 10_000 }).toBe(200)
-      const guests = async (url: string): Promise<boolean | undefined> => {
-        const response = await fetch(`${url}/auth/v1/settings`, { headers: { apikey: server.anon } })
-        return ((await response.json()) as { external?: { anonymous_users: boolean } }).external?.anonymous_users
-      }
-      const both = async () => [await guests(server.url), await guests(other.url)]
-      await expect.poll(both, { timeout: 10_000 }).toEqual([false, false])
-      expect(told()).toBe(2)
-      await server.set({ anonymous_enabled: 'on' })
-      await expect.poll(both, { timeout: 10_000 }).toEqual([true, true])
-      expect(told()).toBe(2)
-    } finally {
-      await other.stop()
+    onTestFinished(() => other.stop())
+    expect(told()).toBe(0)
+    await server.db.query(
+      `insert into catalograph_auth.settings values ('auth_enabled', 'on'), ('site_url', 'https://a.example')`,
+    )
+    await expect.poll(async () => (await server.call('GET', '/health')).status, { timeout: 10_000 }).toBe(200)
+    const guests = async (url: string): Promise<boolean | undefined> => {
+      const response = await fetch(`${url}/auth/v1/settings`, { headers: { apikey: server.anon } })
+      return ((await response.json()) as { external?: { anonymous_users: boolean } }).external?.anonymous_users
     }
+    const both = async () => [await guests(server.url), await guests(other.url)]
+    await expect.poll(both, { timeout: 10_000 }).toEqual([false, false])
+    expect(told()).toBe(2)
+    await server.set({ anonymous_enabled: 'on' })
+    await expect.poll(both, { timeout: 10_000 }).toEqual([true, true])
+    expect(told()).toBe(2)
   })
 })
 

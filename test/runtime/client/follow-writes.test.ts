@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { followWrites } from '../../../runtime/client/follow-writes.ts'
 
 it('the client sends the latest position of the answers back to the project, and to nobody else', async () => {
@@ -14,13 +14,12 @@ it('the client sends the latest position of the answers back to the project, and
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  try {
-    const ask = followWrites(`${origin}/project`, fetch)
-    for (let index = 0; index < 4; index += 1) await ask(`${origin}/project/`)
-    await ask(new Request(`${origin}/project/`))
-    await ask(`${origin}/elsewhere`)
-    expect(asked).toEqual([undefined, '1/0/A0', '1/0/A0', '2/0/1', '2/0/1', undefined])
-  } finally {
+  onTestFinished(async () => {
     server.close()
-  }
+  })
+  const ask = followWrites(`${origin}/project`, fetch)
+  for (let index = 0; index < 4; index += 1) await ask(`${origin}/project/`)
+  await ask(new Request(`${origin}/project/`))
+  await ask(`${origin}/elsewhere`)
+  expect(asked).toEqual([undefined, '1/0/A0', '1/0/A0', '2/0/1', '2/0/1', undefined])
 })

@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { createClient, type AuthChangeEvent, type Client } from '../../../runtime/client/client.ts'
 import type { StorageChange } from '../../../runtime/client/channel.ts'
 import { createStorage } from '../../support/browser.ts'
@@ -44,13 +44,12 @@ it('the client keeps the session in memory where a page may keep nothing', async
       throw new DOMException('The page may keep nothing', 'SecurityError')
     },
   })
-  try {
-    const { client } = openPage({})
-    expect((await client.auth.signInWithPassword({ email: 'a@example.com', password: 'x' })).error).toBeNull()
-    expect((await client.auth.getSession()).data.session).toEqual(session)
-  } finally {
+  onTestFinished(async () => {
     Reflect.deleteProperty(globalThis, 'localStorage')
-  }
+  })
+  const { client } = openPage({})
+  expect((await client.auth.signInWithPassword({ email: 'a@example.com', password: 'x' })).error).toBeNull()
+  expect((await client.auth.getSession()).data.session).toEqual(session)
 })
 
 it('the client hears of other tabs by the storage where there are no channels', async () => {
@@ -75,7 +74,7 @@ it('the client hears of other tabs by the storage where there are no channels', 
   expect(listeners.size).toBe(0)
 })
 
-it('believes no message that is none', async () => {
+it('the client believes no message that is none', async () => {
   const { told } = openPage({ localStorage: createStorage() })
   const tab = new BroadcastChannel('mine')
   const odd = [null, 'SIGNED_OUT', { event: 'INITIAL_SESSION', session }, { event: 'SIGNED_IN', session: { user: 1 } }]

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
 import { createEngine } from '../../../runtime/engine/engine.ts'
 import { createTexts } from '../../../runtime/graphql/allowlist/listed.ts'
@@ -318,51 +318,48 @@ describe('17 allowlist: prepared ahead', () => {
     await list('{ broken', null)
     const revision = await service.revision()
     const database = openDatabase({ url: service.db.url, schemas: ['public'], poolSize: 1 })
-    try {
-      const engine = createEngine(revision)
-      const loaded: Loaded = {
-        revision,
-        engine,
-        documents: createDocuments(engine, untrustedCacheLimits),
-        listed: createDocuments(engine, allowlistCacheLimits),
-        estimates: createEstimates(() => 0),
-        standsIn: false,
-      }
-      let clock = 0
-      const texts = createTexts()
-      const prepareAhead = createPrepareAhead(database.run, texts, () => clock)
-      /** What was not prepared would have to be read now, and this is no document. */
-      const prepared = (text: string, role: string, name: string | null = null) =>
-        loaded.listed.find({ role, text: 'no document {', operationName: name, mark: hashOf(text) })
-      expect(() => prepared(whole, 'anon')).toThrow('Syntax Error')
-      const arrives = (text: string, role: string) => expect.poll(() => prepared(text, role)).toBeDefined()
-      prepareAhead(loaded)
-      await arrives(whole, 'authenticated')
-      for (const [role, name] of [
-        ['anon', null],
-        ['anon', 'Whole'],
-        ['authenticated', 'Whole'],
-      ] as const) {
-        const document = prepared(whole, role, name)
-        const variables = { id: 2, texts: ['a', 'b'] }
-        expect(document.prepare(variables).statements).toBe(document.prepare({ id: 7, texts: [] }).statements)
-      }
-      const later = '{ later: noteByPk(id: 2) { text } }'
-      await list(later)
-      clock += 999
-      prepareAhead(loaded)
-      clock += 1
-      expect(() => prepared(later, 'anon')).toThrow('Syntax Error')
-      await expect
-        .poll(() => {
-          prepareAhead(loaded)
-          return prepared(later, 'authenticated')
-        })
-        .toBeDefined()
-      expect(texts.get(hashOf(later))).toBe(later)
-    } finally {
-      await database.close()
+    onTestFinished(() => database.close())
+    const engine = createEngine(revision)
+    const loaded: Loaded = {
+      revision,
+      engine,
+      documents: createDocuments(engine, untrustedCacheLimits),
+      listed: createDocuments(engine, allowlistCacheLimits),
+      estimates: createEstimates(() => 0),
+      standsIn: false,
     }
+    let clock = 0
+    const texts = createTexts()
+    const prepareAhead = createPrepareAhead(database.run, texts, () => clock)
+    /** What was not prepared would have to be read now, and this is no document. */
+    const prepared = (text: string, role: string, name: string | null = null) =>
+      loaded.listed.find({ role, text: 'no document {', operationName: name, mark: hashOf(text) })
+    expect(() => prepared(whole, 'anon')).toThrow('Syntax Error')
+    const arrives = (text: string, role: string) => expect.poll(() => prepared(text, role)).toBeDefined()
+    prepareAhead(loaded)
+    await arrives(whole, 'authenticated')
+    for (const [role, name] of [
+      ['anon', null],
+      ['anon', 'Whole'],
+      ['authenticated', 'Whole'],
+    ] as const) {
+      const document = prepared(whole, role, name)
+      const variables = { id: 2, texts: ['a', 'b'] }
+      expect(document.prepare(variables).statements).toBe(document.prepare({ id: 7, texts: [] }).statements)
+    }
+    const later = '{ later: noteByPk(id: 2) { text } }'
+    await list(later)
+    clock += 999
+    prepareAhead(loaded)
+    clock += 1
+    expect(() => prepared(later, 'anon')).toThrow('Syntax Error')
+    await expect
+      .poll(() => {
+        prepareAhead(loaded)
+        return prepared(later, 'authenticated')
+      })
+      .toBeDefined()
+    expect(texts.get(hashOf(later))).toBe(later)
   })
 })
 

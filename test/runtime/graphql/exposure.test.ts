@@ -1,5 +1,5 @@
 import { isObjectType, type GraphQLSchema } from 'graphql'
-import { beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, test } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../support/api-schema.ts'
 import { forSuite } from '../../support/for-suite.ts'
@@ -347,18 +347,15 @@ describe('1.4 a missing privilege', () => {
     const bare = { role: 'service_role' }
     expect(namesOf(await introspect(service, bare), 'Query')).not.toContain('insideCollection')
     const none = await createTestService({ sql: 'create table t (id int primary key)' })
-    try {
-      await none.db.query('revoke all on schema public from public')
-      expect(await none.graphql('{ __typename node(nodeId: "WyJwdWJsaWMiLCAidCIsIDFd") { nodeId } }')).toMatchObject({
-        data: null,
-        errors: [{ message: 'Collection referenced by nodeId did not match any known collection' }],
-      })
-      expect(await none.graphql('mutation { __typename }')).toMatchObject({
-        errors: [{ message: 'Schema is not configured to execute mutation operation.' }],
-      })
-    } finally {
-      await none.close()
-    }
+    onTestFinished(() => none.close())
+    await none.db.query('revoke all on schema public from public')
+    expect(await none.graphql('{ __typename node(nodeId: "WyJwdWJsaWMiLCAidCIsIDFd") { nodeId } }')).toMatchObject({
+      data: null,
+      errors: [{ message: 'Collection referenced by nodeId did not match any known collection' }],
+    })
+    expect(await none.graphql('mutation { __typename }')).toMatchObject({
+      errors: [{ message: 'Schema is not configured to execute mutation operation.' }],
+    })
   })
   it('hides no mutation of views that cannot be written: Postgres says so', async () => {
     expect(rootFields(full, 'keyed_materialized')).toHaveLength(5)

@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
-import { beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, test } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
 import { introspect, namesOf, signatureOf } from '../../support/api-schema.ts'
 import { forSuite } from '../../support/for-suite.ts'
@@ -278,14 +278,11 @@ describe('9.1.1 machinery schemas', () => {
         create function ${name}.gear(${name}.thing) returns int stable language sql as 'select 2';
         grant usage on schema ${name} to anon; grant select on ${name}.thing to anon;`,
     })
-    try {
-      expect((await other.graphql('{ machine }')).errors?.[0]?.message).toBe(
-        'Cannot query field "machine" on type "Query".',
-      )
-      expect(await other.graphql('{ thingByPk(id: 1) { gear } }')).toEqual({ data: { thingByPk: { gear: 2 } } })
-    } finally {
-      await other.close()
-    }
+    onTestFinished(() => other.close())
+    expect((await other.graphql('{ machine }')).errors?.[0]?.message).toBe(
+      'Cannot query field "machine" on type "Query".',
+    )
+    expect(await other.graphql('{ thingByPk(id: 1) { gear } }')).toEqual({ data: { thingByPk: { gear: 2 } } })
   })
 })
 

@@ -6,7 +6,7 @@ import {
   type IntrospectionQuery,
   type IntrospectionType,
 } from 'graphql'
-import { beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, test } from 'vitest'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
 import { dataOf, messagesOf } from '../../support/answers.ts'
 import { introspect, namesOf, scalarNames } from '../../support/api-schema.ts'
@@ -59,30 +59,27 @@ describe('12.1 the switch', () => {
     })
     const disabled = (name: string): string =>
       `GraphQL introspection has been disabled, but the requested query contained the field "${name}".`
-    try {
-      expect(await off.graphql('{ __schema { description } }')).toMatchObject({
-        data: null,
-        errors: [{ message: disabled('__schema') }],
-      })
-      expect(await off.graphql('{ __type(name: "t") { name } }')).toMatchObject({
-        data: null,
-        errors: [{ message: disabled('__type') }],
-      })
-      expect((await off.graphql('{ tCollection { edges { node { id } } } __schema { description } }')).data).toBeNull()
-      expect(await off.graphql('{ __typename tCollection { __typename pageInfo { __typename } } }')).toEqual({
-        data: { __typename: 'Query', tCollection: { __typename: 'tConnection', pageInfo: { __typename: 'PageInfo' } } },
-      })
-      for (const value of ['"true"', '1', '{"enabled": true}', 'false', 'null']) {
-        await off.db.query(`comment on schema public is '@graphql({"introspection": ${value}})'`)
-        expect((await off.graphql('{ __type(name: "t") { name } }')).errors).toMatchObject([
-          { message: disabled('__type') },
-        ])
-      }
-      await off.db.query(`comment on schema public is '@graphql({"introspection": true})'`)
-      expect(await off.graphql('{ __type(name: "t") { name } }')).toEqual({ data: { __type: { name: 't' } } })
-    } finally {
-      await off.close()
+    onTestFinished(() => off.close())
+    expect(await off.graphql('{ __schema { description } }')).toMatchObject({
+      data: null,
+      errors: [{ message: disabled('__schema') }],
+    })
+    expect(await off.graphql('{ __type(name: "t") { name } }')).toMatchObject({
+      data: null,
+      errors: [{ message: disabled('__type') }],
+    })
+    expect((await off.graphql('{ tCollection { edges { node { id } } } __schema { description } }')).data).toBeNull()
+    expect(await off.graphql('{ __typename tCollection { __typename pageInfo { __typename } } }')).toEqual({
+      data: { __typename: 'Query', tCollection: { __typename: 'tConnection', pageInfo: { __typename: 'PageInfo' } } },
+    })
+    for (const value of ['"true"', '1', '{"enabled": true}', 'false', 'null']) {
+      await off.db.query(`comment on schema public is '@graphql({"introspection": ${value}})'`)
+      expect((await off.graphql('{ __type(name: "t") { name } }')).errors).toMatchObject([
+        { message: disabled('__type') },
+      ])
     }
+    await off.db.query(`comment on schema public is '@graphql({"introspection": true})'`)
+    expect(await off.graphql('{ __type(name: "t") { name } }')).toEqual({ data: { __type: { name: 't' } } })
   })
   it('hides the types of schemas that did not opt in', async () => {
     const names = Object.keys(schema.getTypeMap())
@@ -232,13 +229,10 @@ describe('12.3 conformance', () => {
       sql: sql.replace(`quiet is '@graphql({`, `quiet is '@graphql({"introspection": true, `),
       schemas: ['public', 'quiet'],
     })
-    try {
-      for (const role of ['anon', 'authenticated', 'service_role']) {
-        const client = buildClientSchema(dataOf(await all.graphql(query, { role })) as IntrospectionQuery)
-        expect(printSchema(client)).toBe(printSchema(buildView((await all.revision()).manifest, role).complete()))
-      }
-    } finally {
-      await all.close()
+    onTestFinished(() => all.close())
+    for (const role of ['anon', 'authenticated', 'service_role']) {
+      const client = buildClientSchema(dataOf(await all.graphql(query, { role })) as IntrospectionQuery)
+      expect(printSchema(client)).toBe(printSchema(buildView((await all.revision()).manifest, role).complete()))
     }
   })
   it('names the introspection types', async () => {

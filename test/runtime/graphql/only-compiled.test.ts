@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { compileCommand } from '../../../compiler/commands/compile.ts'
 import { installLive } from '../../../compiler/following/prepare/install-live.ts'
 import { serveCommand } from '../../../compiler/commands/serve.ts'
@@ -431,18 +431,15 @@ describe('a server of compiled documents', () => {
     it('refuses artifacts of another database, and one that is not prepared', async () => {
       const other = await createDatabase({ prepare: true, sql: 'create table things (id int primary key)' })
       const bare = await createDatabase({})
-      try {
-        expect(await serve(out, other.url)).toMatchObject({
-          exitCode: 1,
-          noted: expect.stringMatching(/artifacts \(revision [0-9a-f]{16}\) are of another database.*lacks public\./),
-        })
-        expect(await serve(out, bare.url)).toMatchObject({
-          exitCode: 1,
-          noted: expect.stringContaining('the database is not prepared'),
-        })
-      } finally {
-        await Promise.all([other.drop(), bare.drop()])
-      }
+      onTestFinished(async () => void (await Promise.all([other.drop(), bare.drop()])))
+      expect(await serve(out, other.url)).toMatchObject({
+        exitCode: 1,
+        noted: expect.stringMatching(/artifacts \(revision [0-9a-f]{16}\) are of another database.*lacks public\./),
+      })
+      expect(await serve(out, bare.url)).toMatchObject({
+        exitCode: 1,
+        noted: expect.stringContaining('the database is not prepared'),
+      })
     })
 
     it('goes with --artifacts alone', async () => {

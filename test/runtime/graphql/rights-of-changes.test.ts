@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { createTestService, type AskOptions } from '../../support/service.ts'
@@ -235,10 +235,7 @@ describe('a role that may insert into a table and read no column of it', () => {
   })
   it('sees it again once a column of it may be read', async () => {
     await service.db.query('grant select (id) on letter to anon')
-    try {
-      expect(await ask(insert('records { id }'))).toEqual({ insertIntoletterCollection: { records: [{ id: 1 }] } })
-    } finally {
-      await service.db.query('revoke select (id) on letter from anon')
-    }
+    onTestFinished(async () => void (await service.db.query('revoke select (id) on letter from anon')))
+    expect(await ask(insert('records { id }'))).toEqual({ insertIntoletterCollection: { records: [{ id: 1 }] } })
   })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 import type { SchemaReport } from '../../../runtime/graphql/report/report.ts'
@@ -414,46 +414,40 @@ describe('17 schemaReport: advice', () => {
         alter view shown set (security_invoker = true);
         grant all on all tables in schema public to anon`,
     })
-    try {
-      const told = (await report('anon', ruled)).advice
-      expect(told.map(({ problem, object }) => `${problem}: ${object}`)).toEqual([
-        'a rule makes writes fail: rule beside on public.taken',
-        'a rule makes writes fail: rule nothing_done on public.taken',
-        'a rule makes writes fail: rule partly on public.kept',
-        'a rule makes writes fail: rule silent on public.shown',
-        'a foreign key over periods has no relation: constraint part_room_during_fkey on public.part',
-      ])
-      const failing = [
-        'insertIntotakenCollection(objects: [{id: 1}]) { affectedCount }',
-        'deleteFromtakenCollection(filter: {id: {eq: 1}}) { affectedCount }',
-        'updatekeptCollection(set: {name: "a"}, filter: {id: {eq: 1}}) { affectedCount }',
-      ]
-      for (const field of failing)
-        expect((await ruled.graphql(`mutation { ${field} }`)).errors?.[0]?.extensions.code, field).toBe(
-          'DATABASE_REFUSED',
-        )
-      for (const { sql } of told) await ruled.db.query(sql)
-      for (const field of failing) expect((await ruled.graphql(`mutation { ${field} }`)).errors, field).toBeUndefined()
-    } finally {
-      await ruled.close()
-    }
+    onTestFinished(() => ruled.close())
+    const told = (await report('anon', ruled)).advice
+    expect(told.map(({ problem, object }) => `${problem}: ${object}`)).toEqual([
+      'a rule makes writes fail: rule beside on public.taken',
+      'a rule makes writes fail: rule nothing_done on public.taken',
+      'a rule makes writes fail: rule partly on public.kept',
+      'a rule makes writes fail: rule silent on public.shown',
+      'a foreign key over periods has no relation: constraint part_room_during_fkey on public.part',
+    ])
+    const failing = [
+      'insertIntotakenCollection(objects: [{id: 1}]) { affectedCount }',
+      'deleteFromtakenCollection(filter: {id: {eq: 1}}) { affectedCount }',
+      'updatekeptCollection(set: {name: "a"}, filter: {id: {eq: 1}}) { affectedCount }',
+    ]
+    for (const field of failing)
+      expect((await ruled.graphql(`mutation { ${field} }`)).errors?.[0]?.extensions.code, field).toBe(
+        'DATABASE_REFUSED',
+      )
+    for (const { sql } of told) await ruled.db.query(sql)
+    for (const field of failing) expect((await ruled.graphql(`mutation { ${field} }`)).errors, field).toBeUndefined()
   })
   it('says nothing of limits where anon reads nothing', async () => {
     const quiet = await createTestService({
       sql: `comment on schema public is '@graphql({"schemaReport": {"enabled": true}})'; create table own (id int primary key);
         alter table own enable row level security; grant select on own to authenticated;`,
     })
-    try {
-      expect((await report('service_role', quiet)).advice).toEqual([])
-      await quiet.db.query('grant select on own to anon')
-      expect((await report('service_role', quiet)).advice).toMatchObject([
-        {
-          sql: `comment on schema public is '@graphql({"schemaReport":{"enabled":true},"limits":{"rows":10000,"cost":100000}})';`,
-        },
-      ])
-    } finally {
-      await quiet.close()
-    }
+    onTestFinished(() => quiet.close())
+    expect((await report('service_role', quiet)).advice).toEqual([])
+    await quiet.db.query('grant select on own to anon')
+    expect((await report('service_role', quiet)).advice).toMatchObject([
+      {
+        sql: `comment on schema public is '@graphql({"schemaReport":{"enabled":true},"limits":{"rows":10000,"cost":100000}})';`,
+      },
+    ])
   })
   it('looks at the schemas that ask and at what keys reach', async () => {
     await service.db.query(
@@ -485,24 +479,21 @@ describe('17 schemaReport: live queries', () => {
         create function rolled() returns float8 language sql volatile as 'select random()';
         grant select on all tables in schema public to anon;`,
     })
-    try {
-      const { relations, functions } = await report('anon', live)
-      const found = Object.fromEntries([...relations, ...functions].map(({ object, live }) => [object, live]))
-      expect(found).toEqual({
-        'table public.member': { watchable: true, reads: ['public.member'], pins: ['name'] },
-        'table public.moment': { watchable: false, reasons: ['table public.moment is not live.'] },
-        'table public.post': { watchable: true, reads: ['public.member', 'public.post'], pins: ['id', 'owner'] },
-        'view public.recent': { watchable: true, reads: ['public.member', 'public.post'], pins: [] },
-        'view public.past': {
-          watchable: false,
-          reasons: ['view public.past cannot be watched: it depends on the clock.'],
-        },
-        'function public.members()': { watchable: true, reads: ['public.member'], pins: [] },
-        'function public.rolled()': { watchable: false, reasons: [expect.stringContaining('it is volatile')] },
-      })
-    } finally {
-      await live.close()
-    }
+    onTestFinished(() => live.close())
+    const { relations, functions } = await report('anon', live)
+    const found = Object.fromEntries([...relations, ...functions].map(({ object, live }) => [object, live]))
+    expect(found).toEqual({
+      'table public.member': { watchable: true, reads: ['public.member'], pins: ['name'] },
+      'table public.moment': { watchable: false, reasons: ['table public.moment is not live.'] },
+      'table public.post': { watchable: true, reads: ['public.member', 'public.post'], pins: ['id', 'owner'] },
+      'view public.recent': { watchable: true, reads: ['public.member', 'public.post'], pins: [] },
+      'view public.past': {
+        watchable: false,
+        reasons: ['view public.past cannot be watched: it depends on the clock.'],
+      },
+      'function public.members()': { watchable: true, reads: ['public.member'], pins: [] },
+      'function public.rolled()': { watchable: false, reasons: [expect.stringContaining('it is volatile')] },
+    })
   })
 
   it('says nothing of it where nothing is live', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { bareAnswer, bareText, renderPlainBare, type RenderBare } from '../../../runtime/http/boundary.ts'
 
-it('renders a bare answer once, and gives it an id of its own each time', () => {
+it('a bare answer is rendered once, and has an id of its own each time', () => {
   const asked: string[] = []
   const render: RenderBare = (failure) => {
     asked.push(failure.code)

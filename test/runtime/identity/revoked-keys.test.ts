@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { keysCommand } from '../../../compiler/commands/keys.ts'
 import { createTokenVerifier, signToken } from '../../../runtime/identity/jwt.ts'
 import { addedKey, keysOf, projectKeys } from '../../../runtime/identity/project-keys.ts'
@@ -84,14 +84,13 @@ describe('a revoked key', () => {
     await keys(['revoke', id])
     const later = await server.another()
     const workers = await serveBuilt(server.db, { JWT_SECRET: secret, WORKERS: '2' })
-    try {
-      expect([await statusOf(later.url, key), await statusOf(later.url, server.anon)]).toEqual([401, 200])
-      for (let time = 0; time < 8; time += 1) expect(await statusOf(workers.url, key)).toBe(401)
-      expect(await statusOf(workers.url, server.anon)).toBe(200)
-    } finally {
+    onTestFinished(async () => {
       await workers.stop()
       await later.stop()
-    }
+    })
+    expect([await statusOf(later.url, key), await statusOf(later.url, server.anon)]).toEqual([401, 200])
+    for (let time = 0; time < 8; time += 1) expect(await statusOf(workers.url, key)).toBe(401)
+    expect(await statusOf(workers.url, server.anon)).toBe(200)
   })
 
   it('stays refused while the list cannot be read', async () => {
@@ -99,12 +98,9 @@ describe('a revoked key', () => {
     await keys(['revoke', id])
     await until(async () => (await statusOf(server.url, key)) === 401)
     await server.db.query('alter table catalograph.project_keys rename to elsewhere')
-    try {
-      await new Promise((resolve) => setTimeout(resolve, 1_500))
-      expect([await statusOf(server.url, key), await statusOf(server.url, server.anon)]).toEqual([401, 200])
-    } finally {
-      await server.db.query('alter table catalograph.elsewhere rename to project_keys')
-    }
+    onTestFinished(async () => void (await server.db.query('alter table catalograph.elsewhere rename to project_keys')))
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    expect([await statusOf(server.url, key), await statusOf(server.url, server.anon)]).toEqual([401, 200])
   })
 
   it('ends the streams that it opened, and no others', { timeout: 150_000 }, async () => {
@@ -117,19 +113,18 @@ describe('a revoked key', () => {
       )
     const streams = await Promise.all(Array.from({ length: 12 }, () => open(key)))
     const kept = await open(server.anon)
-    try {
-      for (const stream of [...streams, kept]) expect((await stream.next())?.event).toBe('next')
-      await keys(['revoke', id])
-      const ends = streams.map(async (stream) => [await stream.next(), await stream.next()].map((event) => event?.data))
-      // Each is checked every thirty seconds, and not all of them at once.
-      const [last, end] = await Promise.race(ends)
-      expect([last, end]).toEqual([expect.stringContaining('"KEY_INVALID"'), ''])
-      expect(kept.waiting()).toBe(0)
-      await server.db.query('insert into note values (1)')
-      expect((await kept.next())?.data).toContain('"id":1')
-    } finally {
+    onTestFinished(async () => {
       for (const stream of [...streams, kept]) stream.close()
-    }
+    })
+    for (const stream of [...streams, kept]) expect((await stream.next())?.event).toBe('next')
+    await keys(['revoke', id])
+    const ends = streams.map(async (stream) => [await stream.next(), await stream.next()].map((event) => event?.data))
+    // Each is checked every thirty seconds, and not all of them at once.
+    const [last, end] = await Promise.race(ends)
+    expect([last, end]).toEqual([expect.stringContaining('"KEY_INVALID"'), ''])
+    expect(kept.waiting()).toBe(0)
+    await server.db.query('insert into note values (1)')
+    expect((await kept.next())?.data).toContain('"id":1')
   })
 
   it('can be one of those that come of the secret, however its signature is written', async () => {

@@ -7,7 +7,7 @@ import {
   isEnumType,
   type GraphQLObjectType,
 } from 'graphql'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { annotateCommand } from '../../../../compiler/commands/annotate.ts'
 import { buildView } from '../../../../runtime/engine/schema/schema.ts'
 import { runCommand } from '../../../support/command.ts'
@@ -116,17 +116,14 @@ describe('annotate', () => {
     ],
   ])('keeps the field of the %s', async (_what, sql, inflected, kept) => {
     const service = await opened(sql, inflected)
-    try {
-      const before = await answered(service)
-      const printed = await annotated(service)
-      for (const text of kept) expect(printed).toContain(text)
-      if (kept.length === 0) expect(printed).toBe('')
-      await service.db.query(printed)
-      expect(await answered(service)).toMatchObject(before as object)
-      expect(await annotated(service)).toBe('')
-    } finally {
-      await service.close()
-    }
+    onTestFinished(() => service.close())
+    const before = await answered(service)
+    const printed = await annotated(service)
+    for (const text of kept) expect(printed).toContain(text)
+    if (kept.length === 0) expect(printed).toBe('')
+    await service.db.query(printed)
+    expect(await answered(service)).toMatchObject(before as object)
+    expect(await annotated(service)).toBe('')
   })
 
   const pool = [

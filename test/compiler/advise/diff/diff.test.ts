@@ -1,7 +1,7 @@
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { diffCommand } from '../../../../compiler/commands/diff.ts'
 import type { Comparison } from '../../../../compiler/advise/diff/compare.ts'
 import { runBuilt, runHere, type Ran } from '../../../support/built-cli.ts'
@@ -103,12 +103,9 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
       'create table acc (id int primary key, created_at int, "createdAt" timestamp not null default now())',
     )
     await db.query('grant select, insert on acc to anon')
-    try {
-      const ran = await migrate('alter table authors add column x int', '--roles', 'anon', '--json')
-      expect(compared(ran).changes.map(({ description }) => description)).toEqual(['Authors.x was added.'])
-    } finally {
-      await db.query('drop table acc')
-    }
+    onTestFinished(async () => void (await db.query('drop table acc')))
+    const ran = await migrate('alter table authors add column x int', '--roles', 'anon', '--json')
+    expect(compared(ran).changes.map(({ description }) => description)).toEqual(['Authors.x was added.'])
   })
 
   it('names a field, type, function or value that means another object', async () => {
@@ -121,39 +118,38 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
       create function call_one() returns int language sql stable as 'select 1';
       create function call_two() returns int language sql stable as 'select 2';
       grant select on moved, place, room to anon`)
-    try {
-      const ran = await migrate(
-        `comment on column moved.one is null; comment on column moved.two is '@graphql({"name": "text"})';
+    onTestFinished(async () => {
+      await db.query('drop table moved, place, room; drop type mood; drop function call_one(), call_two()')
+    })
+    const ran = await migrate(
+      `comment on column moved.one is null; comment on column moved.two is '@graphql({"name": "text"})';
          comment on constraint moved_first_fkey on moved is '@graphql({"foreign_name": "other"})';
          comment on constraint moved_second_fkey on moved is '@graphql({"foreign_name": "author"})';
          comment on table place is '@graphql({"name": "Room"})'; comment on table room is '@graphql({"name": "Place"})';
          comment on type mood is '@graphql({"mappings": {"glad": "sad", "sad": "glad"}})';
          comment on function call_one() is '@graphql({"name": "callTwo"})'; comment on function call_two() is '@graphql({"name": "callOne"})'`,
-        '--roles',
-        'anon',
-        '--json',
-      )
-      const moved = compared(ran).changes.filter(({ kind }) => kind === 'NAME_MOVED')
-      expect(moved.map(({ description }) => description).toSorted()).toEqual([
-        "Mood.glad is the label 'sad' now, no longer 'glad'.",
-        "Mood.sad is the label 'glad' now, no longer 'sad'.",
-        'Moved.author is the relation second -> public.authors (id) now, no longer the relation first -> public.authors (id).',
-        'Moved.other is the relation first -> public.authors (id) now, no longer the relation second -> public.authors (id).',
-        'Moved.text is column two now, no longer column one.',
-        'Place is table public.room now, no longer table public.place.',
-        'Query.callOne is function public.call_two now, no longer function public.call_one.',
-        'Query.callTwo is function public.call_one now, no longer function public.call_two.',
-        'Room is table public.place now, no longer table public.room.',
-      ])
-      // Renamed, and called as before.
-      const renamed = await migrate(
-        `alter table moved rename one to three; comment on column moved.three is '@graphql({"name": "text"})'`,
-        '--json',
-      )
-      expect(compared(renamed).changes).toEqual([])
-    } finally {
-      await db.query('drop table moved, place, room; drop type mood; drop function call_one(), call_two()')
-    }
+      '--roles',
+      'anon',
+      '--json',
+    )
+    const moved = compared(ran).changes.filter(({ kind }) => kind === 'NAME_MOVED')
+    expect(moved.map(({ description }) => description).toSorted()).toEqual([
+      "Mood.glad is the label 'sad' now, no longer 'glad'.",
+      "Mood.sad is the label 'glad' now, no longer 'sad'.",
+      'Moved.author is the relation second -> public.authors (id) now, no longer the relation first -> public.authors (id).',
+      'Moved.other is the relation first -> public.authors (id) now, no longer the relation second -> public.authors (id).',
+      'Moved.text is column two now, no longer column one.',
+      'Place is table public.room now, no longer table public.place.',
+      'Query.callOne is function public.call_two now, no longer function public.call_one.',
+      'Query.callTwo is function public.call_one now, no longer function public.call_two.',
+      'Room is table public.place now, no longer table public.room.',
+    ])
+    // Renamed, and called as before.
+    const renamed = await migrate(
+      `alter table moved rename one to three; comment on column moved.three is '@graphql({"name": "text"})'`,
+      '--json',
+    )
+    expect(compared(renamed).changes).toEqual([])
   })
 
   it('names a new table that no role may read', async () => {
@@ -175,18 +171,15 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     const artifacts = join(folder, 'artifacts')
     await runBuilt(['compile', '--out', artifacts], { DATABASE_URL: db.ownerUrl })
     const other = await createDatabase({ prepare: true, sql: `${schema} alter table posts rename title to heading;` })
-    try {
-      expect(await runBuilt(['diff', '--against', artifacts], { DATABASE_URL: db.ownerUrl })).toMatchObject({
-        exitCode: 0,
-        stdout: '0 breaking, 0 dangerous, 0 additions\n',
-      })
-      for (const against of [artifacts, db.ownerUrl]) {
-        const ran = await run(['--against', against, '--roles', 'anon', '--json'], { DATABASE_URL: other.ownerUrl })
-        expect(ran.exitCode).toBe(1)
-        expect(compared(ran).changes.map(({ description }) => description)).toContain('Posts.title was removed.')
-      }
-    } finally {
-      await other.drop()
+    onTestFinished(() => other.drop())
+    expect(await runBuilt(['diff', '--against', artifacts], { DATABASE_URL: db.ownerUrl })).toMatchObject({
+      exitCode: 0,
+      stdout: '0 breaking, 0 dangerous, 0 additions\n',
+    })
+    for (const against of [artifacts, db.ownerUrl]) {
+      const ran = await run(['--against', against, '--roles', 'anon', '--json'], { DATABASE_URL: other.ownerUrl })
+      expect(ran.exitCode).toBe(1)
+      expect(compared(ran).changes.map(({ description }) => description)).toContain('Posts.title was removed.')
     }
   })
 
@@ -208,15 +201,14 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
       create schema private; create table private.documents (hash text primary key, document text);
       insert into private.documents values ('aa', '{ postsCollection { edges { node { body } } } }'), ('bb', '{ nowhere }');
       comment on schema public is '@graphql({"inflect_names": true, "allowlist": {"table": "private.documents"}})'`)
-    try {
-      const { documents } = compared(await migrate('alter table posts drop column body', '--json'))
-      expect(documents.broken).toMatchObject([
-        { source: expect.stringContaining('listed aa'), roles: ['anon', 'authenticated'], operation: null },
-      ])
-      expect(documents.invalid).toMatchObject([{ source: expect.stringContaining('listed bb') }])
-    } finally {
+    onTestFinished(async () => {
       await db.query(`drop schema private cascade; comment on schema public is '@graphql({"inflect_names": true})'`)
-    }
+    })
+    const { documents } = compared(await migrate('alter table posts drop column body', '--json'))
+    expect(documents.broken).toMatchObject([
+      { source: expect.stringContaining('listed aa'), roles: ['anon', 'authenticated'], operation: null },
+    ])
+    expect(documents.invalid).toMatchObject([{ source: expect.stringContaining('listed bb') }])
   })
 
   it.each([
@@ -269,28 +261,27 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     ])
     await db.query(`${on}; create policy one on authors for select using (id in (select id from posts));
       create policy two on authors as restrictive for insert to authenticated with check (id > 0)`)
-    try {
-      expect(await told('select 1')).toEqual([])
-      expect(await told('alter table authors disable row level security')).toEqual([
-        'dangerous | ROW_SECURITY_OFF | Row-level security of public.authors is off: every row is in reach. | anon,authenticated',
-      ])
-      expect(
-        await told(
-          'drop policy two on authors; alter policy one on authors using (false); create policy three on authors to anon using (true)',
-        ),
-      ).toEqual([
-        'dangerous | POLICY_CHANGED | Policy one on public.authors is for select using false; it was for select using (id IN ( SELECT posts.id FROM public.posts)) | anon,authenticated',
-        'dangerous | POLICY_ADDED | Policy three on public.authors was added: for all using true | anon',
-        'dangerous | POLICY_REMOVED | Policy two on public.authors was removed: restrictive, for insert with check (id > 0) | authenticated',
-      ])
-      // Forward relations say more of a table whose rows are all in reach (spec/graphql.md 8.4), but not where a key may be null.
-      const ran = await run(['--against', db.ownerUrl, '--json'])
-      expect(compared(ran).changes).toEqual([])
-    } finally {
+    onTestFinished(async () => {
       await db.query(
         'drop policy one on authors; drop policy two on authors; alter table authors disable row level security',
       )
-    }
+    })
+    expect(await told('select 1')).toEqual([])
+    expect(await told('alter table authors disable row level security')).toEqual([
+      'dangerous | ROW_SECURITY_OFF | Row-level security of public.authors is off: every row is in reach. | anon,authenticated',
+    ])
+    expect(
+      await told(
+        'drop policy two on authors; alter policy one on authors using (false); create policy three on authors to anon using (true)',
+      ),
+    ).toEqual([
+      'dangerous | POLICY_CHANGED | Policy one on public.authors is for select using false; it was for select using (id IN ( SELECT posts.id FROM public.posts)) | anon,authenticated',
+      'dangerous | POLICY_ADDED | Policy three on public.authors was added: for all using true | anon',
+      'dangerous | POLICY_REMOVED | Policy two on public.authors was removed: restrictive, for insert with check (id > 0) | authenticated',
+    ])
+    // Forward relations say more of a table whose rows are all in reach (spec/graphql.md 8.4), but not where a key may be null.
+    const ran = await run(['--against', db.ownerUrl, '--json'])
+    expect(compared(ran).changes).toEqual([])
   })
 
   it('judges a migration that uses a label before it is committed', async () => {
@@ -351,11 +342,8 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 addition') })
     expect(ran.stdout).toContain('Posts.body is deprecated: use title')
     await db.query(deprecate('use title'))
-    try {
-      expect((await migrate(deprecate('use the title'))).stdout).toMatch(/^0 breaking, 0 dangerous, 0 additions/)
-    } finally {
-      await db.query('comment on column posts.body is null')
-    }
+    onTestFinished(async () => void (await db.query('comment on column posts.body is null')))
+    expect((await migrate(deprecate('use the title'))).stdout).toMatch(/^0 breaking, 0 dangerous, 0 additions/)
   })
 
   it('reports what a role can write and read no longer where comments say so', async () => {
@@ -374,12 +362,9 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
       `comment on table posts is '@graphql({"defaultOrder": [{"title": "${direction}"}]})';`
     expect((await migrate(order('AscNullsLast'))).stdout).toContain('Collections of Posts have a default order now')
     await db.query(order('AscNullsLast'))
-    try {
-      expect((await migrate(order('DescNullsLast'))).stdout).toMatch(/^0 breaking, [1-9]\d* dangerous/)
-      expect((await migrate('comment on table posts is null')).stdout).toContain('have no default order now')
-    } finally {
-      await db.query('comment on table posts is null')
-    }
+    onTestFinished(async () => void (await db.query('comment on table posts is null')))
+    expect((await migrate(order('DescNullsLast'))).stdout).toMatch(/^0 breaking, [1-9]\d* dangerous/)
+    expect((await migrate('comment on table posts is null')).stdout).toContain('have no default order now')
   })
 
   it('reports a default filter that comes or is another one', async () => {
@@ -387,12 +372,9 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
       `comment on table posts is '@graphql({"defaultFilter": {"title": {"neq": "${title}"}}})';`
     expect((await migrate(filter('a'))).stdout).toContain('Collections of Posts have a default filter now')
     await db.query(filter('a'))
-    try {
-      expect((await migrate(filter('b'))).stdout).toMatch(/^0 breaking, [1-9]\d* dangerous/)
-      expect((await migrate('comment on table posts is null')).stdout).toContain('have no default filter now')
-    } finally {
-      await db.query('comment on table posts is null')
-    }
+    onTestFinished(async () => void (await db.query('comment on table posts is null')))
+    expect((await migrate(filter('b'))).stdout).toMatch(/^0 breaking, [1-9]\d* dangerous/)
+    expect((await migrate('comment on table posts is null')).stdout).toContain('have no default filter now')
   })
 
   it('reports a column that marks rows as deleted', async () => {
@@ -400,13 +382,10 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     const mark = `comment on table posts is '@graphql({"softDelete": "gone"})';`
     expect((await migrate(mark)).stdout).toContain('Rows of Posts count as deleted by "gone" now')
     await db.query(mark)
-    try {
-      expect((await migrate('comment on table posts is null')).stdout).toContain(
-        'No row of Posts counts as deleted now',
-      )
-    } finally {
+    onTestFinished(async () => {
       await db.query('comment on table posts is null; alter table posts drop column gone')
-    }
+    })
+    expect((await migrate('comment on table posts is null')).stdout).toContain('No row of Posts counts as deleted now')
   })
 
   it('reports links that come, lead another way or go', async () => {
@@ -414,12 +393,9 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
       `comment on table authors is '@graphql({"links": {"titled": [{"postsCollection": {"title": {"neq": "${title}"}}}]}})';`
     expect((await migrate(links('a'))).stdout).toContain('Authors.titled was added.')
     await db.query(links('a'))
-    try {
-      expect((await migrate(links('b'))).stdout).toContain('Authors.titled leads another way now: it holds other rows.')
-      expect((await migrate('comment on table authors is null')).stdout).toContain('Authors.titled was removed.')
-    } finally {
-      await db.query('comment on table authors is null')
-    }
+    onTestFinished(async () => void (await db.query('comment on table authors is null')))
+    expect((await migrate(links('b'))).stdout).toContain('Authors.titled leads another way now: it holds other rows.')
+    expect((await migrate('comment on table authors is null')).stdout).toContain('Authors.titled was removed.')
   })
 
   it('reports unions that come, lead by other relations or go', async () => {
@@ -427,15 +403,12 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
       `comment on table posts is '@graphql(${JSON.stringify({ polymorphism: { unions: { origin: of } } })})';`
     expect((await migrate(unions('author'))).stdout).toContain('Posts.origin was added.')
     await db.query(unions('author'))
-    try {
-      const checked = 'alter table posts add column checker_id int references authors;'
-      expect((await migrate(checked + unions('checker', 'author'))).stdout).toContain(
-        'Posts.origin leads by other relations now: it may hold other rows.',
-      )
-      expect((await migrate('comment on table posts is null')).stdout).toContain('Posts.origin was removed.')
-    } finally {
-      await db.query('comment on table posts is null')
-    }
+    onTestFinished(async () => void (await db.query('comment on table posts is null')))
+    const checked = 'alter table posts add column checker_id int references authors;'
+    expect((await migrate(checked + unions('checker', 'author'))).stdout).toContain(
+      'Posts.origin leads by other relations now: it may hold other rows.',
+    )
+    expect((await migrate('comment on table posts is null')).stdout).toContain('Posts.origin was removed.')
   })
 
   it('reports collections of interfaces that have rows of other tables', async () => {
@@ -443,14 +416,11 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
       `comment on table ${table} is '@graphql({"polymorphism": {"collections": ["Work"]}})';`
     expect((await migrate(collected('posts'))).stdout).toContain('Query.workCollection was added.')
     await db.query(collected('posts'))
-    try {
-      expect((await migrate(collected('authors'))).stdout).toContain(
-        'The collection of Work has rows of other tables now.',
-      )
-      expect((await migrate('comment on table posts is null')).stdout).toContain('Query.workCollection was removed.')
-    } finally {
-      await db.query('comment on table posts is null')
-    }
+    onTestFinished(async () => void (await db.query('comment on table posts is null')))
+    expect((await migrate(collected('authors'))).stdout).toContain(
+      'The collection of Work has rows of other tables now.',
+    )
+    expect((await migrate('comment on table posts is null')).stdout).toContain('Query.workCollection was removed.')
   })
 
   it('reports inputs that take exactly one member, which breaks documents', async () => {
@@ -459,13 +429,10 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     expect(report.stdout).toMatch(/^[1-9]\d* breaking/)
     expect(report.stdout).toContain('PostsOrderBy takes exactly one member now')
     await db.query(on)
-    try {
-      const off = await migrate('comment on table posts is null')
-      expect(off.stdout).toMatch(/^0 breaking/)
-      expect(off.stdout).toContain('PostsOrderBy takes any members now')
-    } finally {
-      await db.query('comment on table posts is null')
-    }
+    onTestFinished(async () => void (await db.query('comment on table posts is null')))
+    const off = await migrate('comment on table posts is null')
+    expect(off.stdout).toMatch(/^0 breaking/)
+    expect(off.stdout).toContain('PostsOrderBy takes any members now')
   })
 
   it('lists what additions bring, and what is lost without them', async () => {
@@ -476,14 +443,11 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     expect(coming.stdout).toContain('Mutation.updatePostsByPk was added.  (authenticated, service_role)')
     expect(coming.stdout).toMatch(/PostsFilter\.title changed type from StringFilter to TextFilter/)
     await db.query(on)
-    try {
-      const going = await migrate('comment on table posts is null')
-      expect(going.exitCode).toBe(1)
-      expect(going.stdout).toContain('PostsConnection.groups was removed.')
-      expect(going.stdout).toContain('Mutation.updatePostsByPk was removed.  (authenticated, service_role)')
-    } finally {
-      await db.query('comment on table posts is null')
-    }
+    onTestFinished(async () => void (await db.query('comment on table posts is null')))
+    const going = await migrate('comment on table posts is null')
+    expect(going.exitCode).toBe(1)
+    expect(going.stdout).toContain('PostsConnection.groups was removed.')
+    expect(going.stdout).toContain('Mutation.updatePostsByPk was removed.  (authenticated, service_role)')
   })
 
   it('lets a migration keep savepoints, settings and role of its own', async () => {
@@ -497,12 +461,9 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
 
   it('waits for no lock longer than three seconds', async () => {
     await db.query('begin; lock table posts in access share mode')
-    try {
-      const ran = await migrate('set lock_timeout = 0; alter table posts drop column body')
-      expect(ran).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('lock timeout') })
-    } finally {
-      await db.query('rollback')
-    }
+    onTestFinished(async () => void (await db.query('rollback')))
+    const ran = await migrate('set lock_timeout = 0; alter table posts drop column body')
+    expect(ran).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('lock timeout') })
   })
 
   it('says what it was not given, and keeps secrets to itself', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { doctorCommand } from '../../../../compiler/commands/doctor.ts'
 import type { Finding } from '../../../../compiler/advise/doctor/findings.ts'
 import { prepareDatabase } from '../../../../compiler/following/prepare/prepare.ts'
@@ -76,23 +76,20 @@ describe('catalograph doctor', () => {
       sql: `create table people (id int primary key, name text, password_hash text, twofa_key text, password_login boolean);
         create table vault (secret text primary key); create table open_things (id int primary key);`,
     })
-    try {
-      const environment = { DATABASE_URL: before.url, DATABASE_OWNER_URL: before.ownerUrl, JWT_SECRET }
-      await prepareDatabase({ url: before.ownerUrl, login: 'authenticator' })
-      await before.query(told(await findingsWith(environment), 'grants')?.fix ?? '')
-      const { rows } = await before.query(`select c.relname || '.' || a.attname as name
+    onTestFinished(() => before.drop())
+    const environment = { DATABASE_URL: before.url, DATABASE_OWNER_URL: before.ownerUrl, JWT_SECRET }
+    await prepareDatabase({ url: before.ownerUrl, login: 'authenticator' })
+    await before.query(told(await findingsWith(environment), 'grants')?.fix ?? '')
+    const { rows } = await before.query(`select c.relname || '.' || a.attname as name
         from pg_attribute a join pg_class c on c.oid = a.attrelid
         where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attnum > 0
           and has_column_privilege('anon', c.oid, a.attnum, 'select') order by 1`)
-      expect(rows.map(({ name }: { name: string }) => name)).toEqual([
-        'open_things.id',
-        'people.id',
-        'people.name',
-        'people.password_login',
-      ])
-    } finally {
-      await before.drop()
-    }
+    expect(rows.map(({ name }: { name: string }) => name)).toEqual([
+      'open_things.id',
+      'people.id',
+      'people.name',
+      'people.password_login',
+    ])
   })
 
   it('finds nothing where its advice was followed', async () => {
@@ -170,43 +167,40 @@ describe('catalograph doctor', () => {
         grant usage on schema public to preparer, authenticator;
         comment on schema public is '@graphql({"live": {"enabled": true}})';`,
     })
-    try {
-      const whole = { DATABASE_URL: live.url, DATABASE_OWNER_URL: live.ownerUrl, JWT_SECRET }
-      const lives = async () => (await findingsWith(whole)).filter(({ check }) => check === 'live')
-      expect(await lives()).toMatchObject([{ verdict: 'fault', message: /event triggers/ }].map(loosely))
-      await prepareDatabase({ url: live.ownerUrl, login: 'authenticator' })
-      expect(await lives()).toMatchObject([
-        { verdict: 'advice', message: 'public.drafts has no triggers yet that tell its changes' },
-        { verdict: 'advice', message: 'public.notes has no triggers yet that tell its changes' },
-        { verdict: 'ok', message: '0 tables and views can be watched' },
-      ])
-      // Tables before the functions that write to them, which event triggers call.
-      const objects = `select 'alter schema catalograph owner to preparer' as make union all (
+    onTestFinished(() => live.drop())
+    const environment = { DATABASE_URL: live.url, DATABASE_OWNER_URL: live.ownerUrl, JWT_SECRET }
+    const lives = async () => (await findingsWith(environment)).filter(({ check }) => check === 'live')
+    expect(await lives()).toMatchObject([{ verdict: 'fault', message: /event triggers/ }].map(loosely))
+    await prepareDatabase({ url: live.ownerUrl, login: 'authenticator' })
+    expect(await lives()).toMatchObject([
+      { verdict: 'advice', message: 'public.drafts has no triggers yet that tell its changes' },
+      { verdict: 'advice', message: 'public.notes has no triggers yet that tell its changes' },
+      { verdict: 'ok', message: '0 tables and views can be watched' },
+    ])
+    // Tables before the functions that write to them, which event triggers call.
+    const objects = `select 'alter schema catalograph owner to preparer' as make union all (
         select format('alter table %s owner to preparer', c.oid::regclass) from pg_class c
         where c.relnamespace = 'catalograph'::regnamespace and c.relkind in ('r', 'S', 'v')
           and not exists (select from pg_depend d where d.objid = c.oid and d.deptype in ('a', 'i'))) union all (
         select format('alter function %s owner to preparer', p.oid::regprocedure)
         from pg_proc p where p.pronamespace = 'catalograph'::regnamespace)`
-      for (const { make } of (await live.query(objects)).rows) await live.query(make)
-      expect((await lives())[0]).toMatchObject({
-        verdict: 'fault',
-        message: "public.drafts cannot be watched: preparer may not give it triggers, since it is writer's",
-        fix: 'grant "writer" to "preparer";',
-      })
-      await live.query('drop table catalograph.live_changes')
-      expect(await lives()).toMatchObject([{ verdict: 'fault', message: /not prepared for live queries/ }].map(loosely))
-      await prepareDatabase({ url: live.ownerUrl, login: 'authenticator' })
-      await live
-        .query(`select catalograph.live_install(c) from (values ('notes'::regclass)) t (c)`)
-        .catch(() => undefined)
-      const wrong = { ...whole, DATABASE_LISTEN_URL: 'postgres://a@127.0.0.1:1/b' }
-      expect(told(await findingsWith(wrong), 'live')).toMatchObject({
-        verdict: 'fault',
-        message: expect.stringMatching(/^no change is told: /),
-      })
-    } finally {
-      await live.drop()
-    }
+    for (const { make } of (await live.query(objects)).rows) await live.query(make)
+    expect((await lives())[0]).toMatchObject({
+      verdict: 'fault',
+      message: "public.drafts cannot be watched: preparer may not give it triggers, since it is writer's",
+      fix: 'grant "writer" to "preparer";',
+    })
+    await live.query('drop table catalograph.live_changes')
+    expect(await lives()).toMatchObject([{ verdict: 'fault', message: /not prepared for live queries/ }].map(loosely))
+    await prepareDatabase({ url: live.ownerUrl, login: 'authenticator' })
+    await live
+      .query(`select catalograph.live_install(c) from (values ('notes'::regclass)) t (c)`)
+      .catch(() => undefined)
+    const wrong = { ...environment, DATABASE_LISTEN_URL: 'postgres://a@127.0.0.1:1/b' }
+    expect(told(await findingsWith(wrong), 'live')).toMatchObject({
+      verdict: 'fault',
+      message: expect.stringMatching(/^no change is told: /),
+    })
   })
 
   /** What doctor says of the pooler that is made for one of the URLs. */
@@ -247,12 +241,9 @@ describe('catalograph doctor', () => {
         const pooler = await start({ serverPort: Number(new URL(db.url).port), mode: 'statement' })
         const url = new URL(db.url)
         url.port = String(pooler.port)
-        try {
-          const findings = await findingsWith({ ...whole(), DATABASE_REPLICA_URLS: url.href })
-          expect(told(findings, 'replicas')?.message).toMatch(/statement pooling mode: set pool_mode of the pooler to/)
-        } finally {
-          await pooler.close()
-        }
+        onTestFinished(() => pooler.close())
+        const findings = await findingsWith({ ...whole(), DATABASE_REPLICA_URLS: url.href })
+        expect(told(findings, 'replicas')?.message).toMatch(/statement pooling mode: set pool_mode of the pooler to/)
       })
 
       it.skipIf(!modes.includes('statement'))('says that single statements cannot work', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hash as bcrypt } from '@node-rs/bcrypt'
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, test } from 'vitest'
 import { forSuite } from '../../../support/for-suite.ts'
 import { startMailServer } from '../../../support/mail-server.ts'
 import { createTestClient, startAuthServer, type CallOptions } from '../../../support/auth.ts'
@@ -703,20 +703,19 @@ it('attack 33: an invitation whose mail is refused leaves everything as it was',
   const invite = (email: string) => own.call('POST', '/invite', { token: own.serviceRole, body: { email } })
   const rows = async (email: string): Promise<unknown> =>
     (await own.db.query('select confirmation_token, invited_at from auth.users where email = $1', [email])).rows
-  try {
-    const [stranger, waiting] = [fresh(), fresh()]
-    expect((await invite(waiting)).status).toBe(200)
-    const before = await rows(waiting)
-    mails.behave('refuse')
-    for (const email of [stranger, waiting]) {
-      expect((await invite(email)).body).toMatchObject({ code: 500, msg: 'Error sending invite email' })
-    }
-    expect([await rows(stranger), await rows(waiting)]).toEqual([[], before])
-    mails.behave('accept')
-    expect([(await invite(stranger)).status, (await invite(waiting)).status]).toEqual([200, 200])
-    expect(mails.received).toHaveLength(3)
-  } finally {
+  onTestFinished(async () => {
     await own.stop()
     await mails.stop()
+  })
+  const [stranger, waiting] = [fresh(), fresh()]
+  expect((await invite(waiting)).status).toBe(200)
+  const before = await rows(waiting)
+  mails.behave('refuse')
+  for (const email of [stranger, waiting]) {
+    expect((await invite(email)).body).toMatchObject({ code: 500, msg: 'Error sending invite email' })
   }
+  expect([await rows(stranger), await rows(waiting)]).toEqual([[], before])
+  mails.behave('accept')
+  expect([(await invite(stranger)).status, (await invite(waiting)).status]).toEqual([200, 200])
+  expect(mails.received).toHaveLength(3)
 })

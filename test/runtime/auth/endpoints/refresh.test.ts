@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { forSuite } from '../../../support/for-suite.ts'
 import { until } from '../../../support/until.ts'
 import { call, claimsOf, startAuthServer, type Answer } from '../../../support/auth.ts'
@@ -122,20 +122,17 @@ describe('a refresh token', () => {
     'attack 12: whose successor was used at %s gives nothing, and ends the session for owner and thief',
     async (_name, use, interval) => {
       await server.set({ refresh_reuse_interval: interval })
-      try {
-        const { refresh: shared, session } = await signUp()
-        const { body: owner } = await refresh(shared)
-        await use(owner.access_token)
-        await until(() => isUsed(session))
-        if (interval !== '0') {
-          expect(await next(shared)).toBe(owner.refresh_token)
-          await age(session)
-        }
-        expect((await refresh(shared)).body.error_code).toBe('refresh_token_already_used')
-        expect((await refresh(owner.refresh_token)).status).toBe(400)
-      } finally {
-        await server.set({ refresh_reuse_interval: '10' })
+      onTestFinished(() => server.set({ refresh_reuse_interval: '10' }))
+      const { refresh: shared, session } = await signUp()
+      const { body: owner } = await refresh(shared)
+      await use(owner.access_token)
+      await until(() => isUsed(session))
+      if (interval !== '0') {
+        expect(await next(shared)).toBe(owner.refresh_token)
+        await age(session)
       }
+      expect((await refresh(shared)).body.error_code).toBe('refresh_token_already_used')
+      expect((await refresh(owner.refresh_token)).status).toBe(400)
     },
   )
 
@@ -149,22 +146,19 @@ describe('a refresh token', () => {
 
   it('attack 12: owner and thief who refresh in turn, and use nothing between, end the session in the second round', async () => {
     await server.set({ refresh_reuse_interval: '0' })
-    try {
-      let [owner, thief] = [(await signUp()).refresh, '']
-      thief = owner
-      const statuses: number[] = []
-      for (let round = 0; round < 2; round += 1) {
-        const one = await refresh(owner)
-        const other = await refresh(thief)
-        statuses.push(one.status, other.status)
-        owner = one.body.refresh_token
-        thief = other.body.refresh_token
-      }
-      expect(statuses).toEqual([200, 200, 200, 400])
-      expect((await refresh(owner)).status).toBe(400)
-    } finally {
-      await server.set({ refresh_reuse_interval: '10' })
+    onTestFinished(() => server.set({ refresh_reuse_interval: '10' }))
+    let [owner, thief] = [(await signUp()).refresh, '']
+    thief = owner
+    const statuses: number[] = []
+    for (let round = 0; round < 2; round += 1) {
+      const one = await refresh(owner)
+      const other = await refresh(thief)
+      statuses.push(one.status, other.status)
+      owner = one.body.refresh_token
+      thief = other.body.refresh_token
     }
+    expect(statuses).toEqual([200, 200, 200, 400])
+    expect((await refresh(owner)).status).toBe(400)
   })
 
   it('whose answer is lost twice in a row gives the live one, when it was used between', async () => {
@@ -181,24 +175,21 @@ describe('a refresh token', () => {
 
   it('attack 13: of twenty tabs at once, on two processes, gives all of them the same live token', async () => {
     const other = await server.another()
-    try {
-      const { refresh: first, session } = await signUp()
-      let token = first
-      for (let round = 0; round < 5; round += 1) {
-        const answers = await Promise.all(
-          Array.from({ length: 20 }, (_, tab) =>
-            call(tab % 2 === 0 ? server.url : other.url, server.anon, 'POST', '/token?grant_type=refresh_token', {
-              body: { refresh_token: token },
-            }),
-          ),
-        )
-        expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
-        const given = new Set(answers.map(({ body }) => body.refresh_token))
-        expect([given.size, await live(session)]).toEqual([1, [...given]])
-        token = [...given][0]
-      }
-    } finally {
-      await other.stop()
+    onTestFinished(() => other.stop())
+    const { refresh: first, session } = await signUp()
+    let token = first
+    for (let round = 0; round < 5; round += 1) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, tab) =>
+          call(tab % 2 === 0 ? server.url : other.url, server.anon, 'POST', '/token?grant_type=refresh_token', {
+            body: { refresh_token: token },
+          }),
+        ),
+      )
+      expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+      const given = new Set(answers.map(({ body }) => body.refresh_token))
+      expect([given.size, await live(session)]).toEqual([1, [...given]])
+      token = [...given][0]
     }
   })
 

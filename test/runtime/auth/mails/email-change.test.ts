@@ -37,7 +37,7 @@ const rowOf = async (id: string) =>
   ).rows[0]
 
 describe('a guest', () => {
-  it('facts 21, 23, 24, attack 39: who gives an address waits for its mail, and stays who they are', async () => {
+  it('facts 21, 23, 24, attack 39: waits for the mail to an address that they give, and stays who they are', async () => {
     const { token, refresh, id } = await guest()
     const email = newAddress()
     const answer = await put(token, { email })

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { claimsOf, type Answer } from '../../../support/auth.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { fragmentOf, locationOf, newVerifier, startGoogle } from '../../../support/google.ts'
@@ -26,34 +26,31 @@ describe('the account of an identity', () => {
 
   test('attack 1: so it is where sign-ups confirm themselves, and what was left behind there ends', async () => {
     await stage.server.set({ autoconfirm: 'on', secure_email_change: 'off' })
-    try {
-      const person = stage.newPerson()
-      const { body } = await signUp(person.email, { evil: 1 })
-      const { verifier, query } = newVerifier()
-      await stage.server.db.query(
-        `insert into auth.flow_state (id, user_id, auth_code, auth_code_issued_at, code_challenge,
+    onTestFinished(() => stage.server.set({ autoconfirm: 'off', secure_email_change: 'on' }))
+    const person = stage.newPerson()
+    const { body } = await signUp(person.email, { evil: 1 })
+    const { verifier, query } = newVerifier()
+    await stage.server.db.query(
+      `insert into auth.flow_state (id, user_id, auth_code, auth_code_issued_at, code_challenge,
           code_challenge_method, provider_type, authentication_method, created_at)
         values (gen_random_uuid(), $1, 'left', now(), $2, 's256', 'google', 'oauth', now())`,
-        [body.user.id, new URLSearchParams(query).get('code_challenge')],
-      )
-      const change = `update auth.users set email_change = 'mallory@example.com' where id = $1`
-      await stage.server.db.query(change, [body.user.id])
-      await stage.server.db.query(
-        `insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
+      [body.user.id, new URLSearchParams(query).get('code_challenge')],
+    )
+    const change = `update auth.users set email_change = 'mallory@example.com' where id = $1`
+    await stage.server.db.query(change, [body.user.id])
+    await stage.server.db.query(
+      `insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
         values (gen_random_uuid(), $1, 'totp', 'verified', now(), now())`,
-        [body.user.id],
-      )
-      const user = await stage.userOf(fragmentOf(await stage.signIn(person))['access_token'] ?? '')
-      expect([user.id, user.factors, user.new_email]).toEqual([body.user.id, undefined, undefined])
-      expect('evil' in user.user_metadata).toBe(false)
-      expect(await passwordWorks(person.email)).toBe(false)
-      expect((await stage.server.call('GET', '/user', { token: body.access_token })).status).toBe(403)
-      const old = { refresh_token: body.refresh_token }
-      expect((await stage.server.call('POST', '/token?grant_type=refresh_token', { body: old })).status).toBe(400)
-      expect((await stage.exchange('left', verifier)).status).toBe(404)
-    } finally {
-      await stage.server.set({ autoconfirm: 'off', secure_email_change: 'on' })
-    }
+      [body.user.id],
+    )
+    const user = await stage.userOf(fragmentOf(await stage.signIn(person))['access_token'] ?? '')
+    expect([user.id, user.factors, user.new_email]).toEqual([body.user.id, undefined, undefined])
+    expect('evil' in user.user_metadata).toBe(false)
+    expect(await passwordWorks(person.email)).toBe(false)
+    expect((await stage.server.call('GET', '/user', { token: body.access_token })).status).toBe(403)
+    const old = { refresh_token: body.refresh_token }
+    expect((await stage.server.call('POST', '/token?grant_type=refresh_token', { body: old })).status).toBe(400)
+    expect((await stage.exchange('left', verifier)).status).toBe(404)
   })
 
   it('links to an account that was proved, and changes nothing else of it', async () => {
@@ -78,21 +75,18 @@ describe('the account of an identity', () => {
 
   test('attack 4: nor does it open an account of its own before the mailbox says so', async () => {
     await stage.server.set({ autoconfirm: 'on' })
-    try {
-      const person = stage.newPerson({ email_verified: false })
-      for (let round = 1; round <= 2; round += 1) {
-        const { searchParams } = await stage.signIn(person)
-        expect(searchParams.get('error')).toBe('access_denied')
-        expect(searchParams.get('error_code')).toBe('provider_email_needs_verification')
-        expect(await stage.server.mails(person.email)).toHaveLength(round)
-        expect((await stage.byAddress(person.email)).email_confirmed_at).toBeNull()
-      }
-      const owner = stage.newPerson({ email: person.email })
-      const user = await stage.userOf(fragmentOf(await stage.signIn(owner))['access_token'] ?? '')
-      expect(user.identities.map(({ id }: { id: string }) => id)).toEqual([owner.sub])
-    } finally {
-      await stage.server.set({ autoconfirm: 'off' })
+    onTestFinished(() => stage.server.set({ autoconfirm: 'off' }))
+    const person = stage.newPerson({ email_verified: false })
+    for (let round = 1; round <= 2; round += 1) {
+      const { searchParams } = await stage.signIn(person)
+      expect(searchParams.get('error')).toBe('access_denied')
+      expect(searchParams.get('error_code')).toBe('provider_email_needs_verification')
+      expect(await stage.server.mails(person.email)).toHaveLength(round)
+      expect((await stage.byAddress(person.email)).email_confirmed_at).toBeNull()
     }
+    const owner = stage.newPerson({ email: person.email })
+    const user = await stage.userOf(fragmentOf(await stage.signIn(owner))['access_token'] ?? '')
+    expect(user.identities.map(({ id }: { id: string }) => id)).toEqual([owner.sub])
   })
 
   test('attack 4: confirming the mailbox by other means does not let the first comer in', async () => {
@@ -113,13 +107,10 @@ describe('the account of an identity', () => {
 
   it('makes no account while sign-ups are closed', async () => {
     await stage.server.set({ disable_signup: 'on' })
-    try {
-      const person = stage.newPerson()
-      const { searchParams } = await stage.signIn(person)
-      expect([searchParams.get('error'), searchParams.get('error_code')]).toEqual(['access_denied', 'signup_disabled'])
-      expect(await stage.byAddress(person.email)).toBeUndefined()
-    } finally {
-      await stage.server.set({ disable_signup: 'off' })
-    }
+    onTestFinished(() => stage.server.set({ disable_signup: 'off' }))
+    const person = stage.newPerson()
+    const { searchParams } = await stage.signIn(person)
+    expect([searchParams.get('error'), searchParams.get('error_code')]).toEqual(['access_denied', 'signup_disabled'])
+    expect(await stage.byAddress(person.email)).toBeUndefined()
   })
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { siteUrl } from '../../../support/auth.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { locationOf, newVerifier, redirectUri, startGoogle } from '../../../support/google.ts'
@@ -117,22 +117,21 @@ describe('GET /authorize', () => {
       'Unsupported provider: missing OAuth client ID',
       'Unsupported provider: missing OAuth secret',
     ]
-    try {
-      for (let bits = 0; bits < 8; bits += 1) {
-        const [on, id, secret] = [(bits & 1) > 0, (bits & 2) > 0, (bits & 4) > 0]
-        await stage.server.set({
-          google_enabled: on ? 'on' : 'off',
-          google_client_id: id ? google.clientId : '',
-          google_secret: secret ? google.secret : '',
-        })
-        const { body } = await stage.server.call('GET', '/settings')
-        const answer = await stage.authorize('')
-        const missing = [on, id, secret].indexOf(false)
-        expect([bits, body.external.google, answer.status]).toEqual([bits, missing < 0, missing < 0 ? 302 : 400])
-        if (missing >= 0) expect(answer.body.msg).toBe(sentences[missing])
-      }
-    } finally {
-      await stage.server.set({ google_enabled: 'on', google_client_id: google.clientId, google_secret: google.secret })
+    onTestFinished(() =>
+      stage.server.set({ google_enabled: 'on', google_client_id: google.clientId, google_secret: google.secret }),
+    )
+    for (let bits = 0; bits < 8; bits += 1) {
+      const [on, id, secret] = [(bits & 1) > 0, (bits & 2) > 0, (bits & 4) > 0]
+      await stage.server.set({
+        google_enabled: on ? 'on' : 'off',
+        google_client_id: id ? google.clientId : '',
+        google_secret: secret ? google.secret : '',
+      })
+      const { body } = await stage.server.call('GET', '/settings')
+      const answer = await stage.authorize('')
+      const missing = [on, id, secret].indexOf(false)
+      expect([bits, body.external.google, answer.status]).toEqual([bits, missing < 0, missing < 0 ? 302 : 400])
+      if (missing >= 0) expect(answer.body.msg).toBe(sentences[missing])
     }
   })
 })

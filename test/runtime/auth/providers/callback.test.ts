@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AuthClient } from '@supabase/auth-js'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { claimsOf, siteUrl } from '../../../support/auth.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { fragmentOf, locationOf, newVerifier, stateOf, startGoogle } from '../../../support/google.ts'
@@ -183,10 +183,7 @@ describe('the way back', () => {
   it('lands at the site when the destination was taken off the list meanwhile', async () => {
     const back = await stage.goThrough(stage.newPerson(), '&redirect_to=https://listed.example.com/x')
     await stage.server.set({ redirect_allow_list: 'myapp://back' })
-    try {
-      expect(locationOf(await stage.callback(back.search)).origin).toBe(siteUrl)
-    } finally {
-      await stage.server.set({ redirect_allow_list: 'myapp://back,https://listed.example.com/**' })
-    }
+    onTestFinished(() => stage.server.set({ redirect_allow_list: 'myapp://back,https://listed.example.com/**' }))
+    expect(locationOf(await stage.callback(back.search)).origin).toBe(siteUrl)
   })
 })

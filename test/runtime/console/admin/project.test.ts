@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { buildClientSchema, printSchema, type IntrospectionQuery } from 'graphql'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { askOwner, claimsOf, siteUrl, startAuthServer, type Answer } from '../../../support/auth.ts'
 import { ownerRoutes } from '../../../../runtime/console/admin/routes.ts'
 import { forSuite } from '../../../support/for-suite.ts'
@@ -88,16 +88,13 @@ describe('a token of a user for the owner', () => {
 
 it('a database without the tables of auth gets them, and auth is enabled', async () => {
   const bare = await startAuthServer({ settings: null, sql: 'drop schema catalograph_auth, auth cascade' })
-  try {
-    const headers = { apikey: bare.serviceRole }
-    const prepared = await fetch(`${bare.url}/admin/v1/prepare`, { method: 'POST', headers })
-    expect(((await prepared.json()) as { applied: string[] }).applied.length).toBeGreaterThan(0)
-    const again = await fetch(`${bare.url}/admin/v1/prepare`, { method: 'POST', headers })
-    expect(await again.json()).toEqual({ applied: [] })
-    const body = JSON.stringify({ auth_enabled: true, site_url: siteUrl })
-    const enabled = await fetch(`${bare.url}/admin/v1/settings`, { method: 'PATCH', headers, body })
-    expect(enabled.status).toBe(200)
-  } finally {
-    await bare.stop()
-  }
+  onTestFinished(() => bare.stop())
+  const headers = { apikey: bare.serviceRole }
+  const prepared = await fetch(`${bare.url}/admin/v1/prepare`, { method: 'POST', headers })
+  expect(((await prepared.json()) as { applied: string[] }).applied.length).toBeGreaterThan(0)
+  const again = await fetch(`${bare.url}/admin/v1/prepare`, { method: 'POST', headers })
+  expect(await again.json()).toEqual({ applied: [] })
+  const body = JSON.stringify({ auth_enabled: true, site_url: siteUrl })
+  const enabled = await fetch(`${bare.url}/admin/v1/settings`, { method: 'PATCH', headers, body })
+  expect(enabled.status).toBe(200)
 })

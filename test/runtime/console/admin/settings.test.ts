@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { askOwner, call, siteUrl, startAuthServer, type Answer } from '../../../support/auth.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 
@@ -24,24 +24,21 @@ const soon = async (holds: () => Promise<boolean>): Promise<boolean> => {
 describe('the settings over HTTP', () => {
   it('facts 42 and 62: enable auth within seconds in every process, and need a site URL for it', async () => {
     const other = await server.another()
-    try {
-      expect((await publicSettings()).body).toMatchObject({ error_code: 'auth_not_enabled' })
-      expect(await patch({ auth_enabled: true })).toMatchObject({
-        status: 422,
-        body: {
-          code: 'validation_failed',
-          problems: [{ name: 'site_url', problem: 'is needed while auth is enabled' }],
-        },
-      })
-      expect((await patch({ auth_enabled: true, site_url: siteUrl })).status).toBe(200)
-      for (const url of [server.url, other.url]) {
-        const ask = () => fetch(`${url}/auth/v1/settings`, { headers: { apikey: server.anon } })
-        expect(await soon(async () => (await ask()).status === 200)).toBe(true)
-      }
-      expect((await patch({ site_url: null })).status).toBe(422)
-    } finally {
-      await other.stop()
+    onTestFinished(() => other.stop())
+    expect((await publicSettings()).body).toMatchObject({ error_code: 'auth_not_enabled' })
+    expect(await patch({ auth_enabled: true })).toMatchObject({
+      status: 422,
+      body: {
+        code: 'validation_failed',
+        problems: [{ name: 'site_url', problem: 'is needed while auth is enabled' }],
+      },
+    })
+    expect((await patch({ auth_enabled: true, site_url: siteUrl })).status).toBe(200)
+    for (const url of [server.url, other.url]) {
+      const ask = () => fetch(`${url}/auth/v1/settings`, { headers: { apikey: server.anon } })
+      expect(await soon(async () => (await ask()).status === 200)).toBe(true)
     }
+    expect((await patch({ site_url: null })).status).toBe(422)
   })
 
   it('fact 18: guests are off until the owner allows them', async () => {
@@ -207,30 +204,26 @@ describe('changes over HTTP', () => {
   it('fact 42: of a template hold for the next mail of every process', async () => {
     await patch({ auth_enabled: true, site_url: siteUrl, mail_cooldown: 0 })
     const other = await server.another()
-    try {
-      await owner('PATCH', '/templates/confirmation', { subject: 'Ours at once' })
-      for (const url of [server.url, other.url]) {
-        const email = `${randomUUID()}@example.com`
-        const body = { email, password: 'correct horse' }
-        expect((await call(url, server.anon, 'POST', '/signup', { body })).status).toBe(200)
-        const sent = 'select subject from catalograph_auth.outbox where recipient = $1'
-        expect((await server.db.query(sent, [email])).rows).toEqual([{ subject: 'Ours at once' }])
-      }
-    } finally {
+    onTestFinished(async () => {
       await other.stop()
       await owner('DELETE', '/templates/confirmation')
+    })
+    await owner('PATCH', '/templates/confirmation', { subject: 'Ours at once' })
+    for (const url of [server.url, other.url]) {
+      const email = `${randomUUID()}@example.com`
+      const body = { email, password: 'correct horse' }
+      expect((await call(url, server.anon, 'POST', '/signup', { body })).status).toBe(200)
+      const sent = 'select subject from catalograph_auth.outbox where recipient = $1'
+      expect((await server.db.query(sent, [email])).rows).toEqual([{ subject: 'Ours at once' }])
     }
   })
 })
 
 it('an answer says what to do where auth was never prepared', async () => {
   const bare = await startAuthServer({ settings: null, sql: 'drop schema catalograph_auth cascade' })
-  try {
-    const answer = await fetch(`${bare.url}/admin/v1/settings`, { headers: { apikey: bare.serviceRole } })
-    expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'auth_not_enabled' }])
-  } finally {
-    await bare.stop()
-  }
+  onTestFinished(() => bare.stop())
+  const answer = await fetch(`${bare.url}/admin/v1/settings`, { headers: { apikey: bare.serviceRole } })
+  expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'auth_not_enabled' }])
 })
 
 describe('settings that would make everybody an administrator', () => {
@@ -250,25 +243,22 @@ describe('settings that would make everybody an administrator', () => {
 
   it('are ignored where they are stored, which the log says, and keep nothing else from being changed', async () => {
     const stored = await startAuthServer({ settings: null })
-    try {
-      await stored.db.query(
-        `insert into catalograph_auth.settings values ('auth_enabled', 'on'), ('site_url', 'https://a.example'),
+    onTestFinished(() => stored.stop())
+    await stored.db.query(
+      `insert into catalograph_auth.settings values ('auth_enabled', 'on'), ('site_url', 'https://a.example'),
           ('autoconfirm', 'on'), ('jwt_default_role', 'service_role'), ('admin_roles', 'service_role,authenticated')`,
-      )
-      await expect.poll(async () => (await stored.call('GET', '/health')).status, { timeout: 10_000 }).toBe(200)
-      const account = { email: `${randomUUID()}@example.com`, password: 'correct horse' }
-      const { body } = await stored.call('POST', '/signup', { body: account })
-      expect(body.user.role).toBe('authenticated')
-      const asAdmin = await stored.call('GET', '/admin/users', { token: body.access_token })
-      expect(asAdmin.body.error_code).toBe('not_admin')
-      expect(stored.events.filter(({ kind }) => kind === 'role-setting-ignored')).toMatchObject([
-        { name: 'jwt_default_role' },
-        { name: 'admin_roles' },
-      ])
-      expect((await askOwner(stored, 'PATCH', '/settings', { mfa_max_factors: 3 })).status).toBe(200)
-    } finally {
-      await stored.stop()
-    }
+    )
+    await expect.poll(async () => (await stored.call('GET', '/health')).status, { timeout: 10_000 }).toBe(200)
+    const account = { email: `${randomUUID()}@example.com`, password: 'correct horse' }
+    const { body } = await stored.call('POST', '/signup', { body: account })
+    expect(body.user.role).toBe('authenticated')
+    const asAdmin = await stored.call('GET', '/admin/users', { token: body.access_token })
+    expect(asAdmin.body.error_code).toBe('not_admin')
+    expect(stored.events.filter(({ kind }) => kind === 'role-setting-ignored')).toMatchObject([
+      { name: 'jwt_default_role' },
+      { name: 'admin_roles' },
+    ])
+    expect((await askOwner(stored, 'PATCH', '/settings', { mfa_max_factors: 3 })).status).toBe(200)
   })
 })
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Exchange, RolePrivileges } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { counterOf, versionExpression } from '../../../../runtime/db/check/version.ts'
@@ -127,16 +127,13 @@ describe.each(lawMajors())('memberships with PostgreSQL %i', (major) => {
       const before = await request('m0', holders)
       await answered(before)
       await run(change)
-      try {
-        expect(await outcome(before)).toBe('stale')
-        const after = await request('m0', holders)
-        await answered(after)
-        await run(back)
-        expect(await outcome(after)).toBe('stale')
-        await answered(before)
-      } finally {
-        await run(back)
-      }
+      onTestFinished(async () => void (await run(back)))
+      expect(await outcome(before)).toBe('stale')
+      const after = await request('m0', holders)
+      await answered(after)
+      await run(back)
+      expect(await outcome(after)).toBe('stale')
+      await answered(before)
     })
 
     test('a request that writes compares them as well', async () => {

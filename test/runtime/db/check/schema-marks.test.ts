@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { createSchemaMarks, type SchemaMarks } from '../../../../runtime/db/check/schema-marks.ts'
@@ -226,12 +226,11 @@ describe.each(lawMajors())('the mark of the schema with PostgreSQL %i', (major) 
       }
       for (const by of open) await clients.get(by)?.query('rollback')
     })
-    try {
-      await fc.assert(law, { seed, numRuns: 60, endOnFailure: true })
-      expect(told).toBeGreaterThan(20)
-    } finally {
+    onTestFinished(async () => {
       for (const client of clients.values()) await client.end()
-    }
+    })
+    await fc.assert(law, { seed, numRuns: 60, endOnFailure: true })
+    expect(told).toBeGreaterThan(20)
   })
 
   test('has another value after each change, though its session repeats what is random', async () => {

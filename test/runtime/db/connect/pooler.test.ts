@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'
@@ -35,11 +35,8 @@ describe('the search for a pooler before the database', () => {
     const url = new URL(database.url)
     const pooler = await start({ serverPort: Number(url.port), mode })
     url.port = String(pooler.port)
-    try {
-      expect(await poolerOf(url.href)).toBe(found)
-    } finally {
-      await pooler.close()
-    }
+    onTestFinished(() => pooler.close())
+    expect(await poolerOf(url.href)).toBe(found)
   })
 
   const pgcat = findPgcat()
@@ -50,11 +47,8 @@ describe('the search for a pooler before the database', () => {
       const url = new URL(database.url)
       const pooler = await startPgcat({ program: pgcat?.path ?? '', serverPort: Number(url.port), statements: 100 })
       url.port = String(pooler.port)
-      try {
-        expect(await poolerOf(url.href)).toBe('unreliable-statements')
-      } finally {
-        await pooler.close()
-      }
+      onTestFinished(() => pooler.close())
+      expect(await poolerOf(url.href)).toBe('unreliable-statements')
     },
   )
 
@@ -78,10 +72,7 @@ describe('the search for a pooler before the database', () => {
     const url = new URL(database.url)
     const pooler = await first.start({ serverPort: Number(url.port) })
     url.port = String(pooler.port)
-    try {
-      expect(await keptOn(url.href)).toEqual([])
-    } finally {
-      await pooler.close()
-    }
+    onTestFinished(() => pooler.close())
+    expect(await keptOn(url.href)).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { commandLine, isAlive, processIdentity, waitForEnd } from '../../../../runtime/db/embedded/processes.ts'
 
 /** A parent that never asks how its child ended, and the child's number. */
@@ -16,17 +16,16 @@ async function childOfNeglect(): Promise<{ readonly child: number; readonly stop
 describe.runIf(existsSync('/proc/self/stat'))('a process that was killed', () => {
   test('has ended, though its parent has not asked how', async () => {
     const { child, stop } = await childOfNeglect()
-    try {
-      expect(isAlive(child)).toBe(true)
-      expect(await processIdentity(child)).toMatch(new RegExp(`^${child} \\d+$`))
-      process.kill(child, 'SIGKILL')
-      expect(await waitForEnd(child, 5_000)).toBe(true)
-      // Its number is still taken.
-      expect(() => process.kill(child, 0)).not.toThrow()
-      expect(await processIdentity(child)).toBeNull()
-    } finally {
+    onTestFinished(async () => {
       stop()
-    }
+    })
+    expect(isAlive(child)).toBe(true)
+    expect(await processIdentity(child)).toMatch(new RegExp(`^${child} \\d+$`))
+    process.kill(child, 'SIGKILL')
+    expect(await waitForEnd(child, 5_000)).toBe(true)
+    // Its number is still taken.
+    expect(() => process.kill(child, 0)).not.toThrow()
+    expect(await processIdentity(child)).toBeNull()
   })
 })
 

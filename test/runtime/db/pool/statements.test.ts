@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openStatements, statement, type StatementsDatabase } from '../../../../runtime/db/pool/statements.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'
@@ -102,23 +102,22 @@ test('statements that are asked for at once go together, in order, and see what 
   const proxy = await startProxy(Number(at.port))
   at.port = String(proxy.port)
   const proxied = open(1, at.href)
-  try {
-    const work = (id: number) =>
-      proxied.transaction(async (run) => {
-        const together = await Promise.all([run(insert, [id]), run(count), run(insert, [id + 1]), run(count)])
-        return [...together, await run(count)]
-      })
-    await work(20)
-    proxy.clear()
-    const [first, before, second, after, last] = await work(30)
-    expect([first, second]).toEqual([[{ id: 30 }], [{ id: 31 }]])
-    expect([before, after, last]).toEqual([[{ count: 5 }], [{ count: 6 }], [{ count: 6 }]])
-    expect(proxy.chunks().map(messageTypes)).toEqual(['BEBEBEBEBES', 'BES', 'BES'])
-  } finally {
+  onTestFinished(async () => {
     await proxied.close()
     await proxy.close()
     await database.run(statement('test.clear', 'delete from notes where id >= 20'))
-  }
+  })
+  const work = (id: number) =>
+    proxied.transaction(async (run) => {
+      const together = await Promise.all([run(insert, [id]), run(count), run(insert, [id + 1]), run(count)])
+      return [...together, await run(count)]
+    })
+  await work(20)
+  proxy.clear()
+  const [first, before, second, after, last] = await work(30)
+  expect([first, second]).toEqual([[{ id: 30 }], [{ id: 31 }]])
+  expect([before, after, last]).toEqual([[{ count: 5 }], [{ count: 6 }], [{ count: 6 }]])
+  expect(proxy.chunks().map(messageTypes)).toEqual(['BEBEBEBEBES', 'BES', 'BES'])
 })
 
 test('when one of several at once fails all do, and nothing follows the end of a transaction', async () => {
@@ -143,29 +142,28 @@ test('statements that commit together are one round trip, and kept all or not at
   const proxied = open(1, at.href)
   const both = (first: number, second: number) =>
     proxied.together((run) => Promise.all([run(insert, [first]), run(insert, [second]), run(count)]))
-  try {
-    await both(40, 41)
-    proxy.clear()
-    expect(await both(42, 43)).toEqual([[{ id: 42 }], [{ id: 43 }], [{ count: 6 }]])
-    expect(proxy.chunks().map(messageTypes)).toEqual(['BEBEBES'])
-    await expect(both(44, 40)).rejects.toMatchObject({ sqlstate: '23505' })
-    const swallowed = proxied.together((run) => Promise.allSettled([run(insert, [45]), run(insert, [40])]))
-    await expect(swallowed).rejects.toThrow('nothing was kept')
-    const late = proxied.together(async (run) => {
-      await run(insert, [46])
-      await run(insert, [47])
-    })
-    await expect(late).rejects.toThrow('sent already')
-    expect(await proxied.together(async () => 'nothing asked')).toBe('nothing asked')
-    expect(await proxied.run(statement('test.ids', 'select id from notes where id >= 40 order by id'))).toEqual([
-      { id: 40 },
-      { id: 41 },
-      { id: 42 },
-      { id: 43 },
-      { id: 46 },
-    ])
-  } finally {
+  onTestFinished(async () => {
     await proxied.close()
     await proxy.close()
-  }
+  })
+  await both(40, 41)
+  proxy.clear()
+  expect(await both(42, 43)).toEqual([[{ id: 42 }], [{ id: 43 }], [{ count: 6 }]])
+  expect(proxy.chunks().map(messageTypes)).toEqual(['BEBEBES'])
+  await expect(both(44, 40)).rejects.toMatchObject({ sqlstate: '23505' })
+  const swallowed = proxied.together((run) => Promise.allSettled([run(insert, [45]), run(insert, [40])]))
+  await expect(swallowed).rejects.toThrow('nothing was kept')
+  const late = proxied.together(async (run) => {
+    await run(insert, [46])
+    await run(insert, [47])
+  })
+  await expect(late).rejects.toThrow('sent already')
+  expect(await proxied.together(async () => 'nothing asked')).toBe('nothing asked')
+  expect(await proxied.run(statement('test.ids', 'select id from notes where id >= 40 order by id'))).toEqual([
+    { id: 40 },
+    { id: 41 },
+    { id: 42 },
+    { id: 43 },
+    { id: 46 },
+  ])
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { column, schema, table } from '../../../support/catalog-literal.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
@@ -56,13 +56,10 @@ describe('enumArrays: answers', () => {
     expect(namesOf(shown, 'shirtFilter')).toEqual(['id', 'colors', 'other', 'nodeId', 'and', 'or', 'not'])
     expect(shown.getType('secretListFilter')).toBeUndefined()
     const off = await createTestService({ sql: sql('') })
-    try {
-      const plain = await introspect(off)
-      expect(Object.keys(plain.getTypeMap()).filter((name) => /(color|color_list)ListFilter/.test(name))).toEqual([])
-      expect(namesOf(plain, 'shirtFilter')).not.toContain('colors')
-    } finally {
-      await off.close()
-    }
+    onTestFinished(() => off.close())
+    const plain = await introspect(off)
+    expect(Object.keys(plain.getTypeMap()).filter((name) => /(color|color_list)ListFilter/.test(name))).toEqual([])
+    expect(namesOf(plain, 'shirtFilter')).not.toContain('colors')
   })
 
   it('takes names of values, not labels in quotes', async () => {
@@ -93,12 +90,9 @@ describe('enumArrays: names of types', () => {
         grant select on "moodListFilter" to anon;
       `,
     })
-    try {
-      const shown = await introspect(service)
-      expect(namesOf(shown, 'moodListFilterFilter')).toEqual(['id', 'kinds', 'nodeId', 'and', 'or', 'not'])
-      expect(shown.getType('mood')).toBeUndefined()
-    } finally {
-      await service.close()
-    }
+    onTestFinished(() => service.close())
+    const shown = await introspect(service)
+    expect(namesOf(shown, 'moodListFilterFilter')).toEqual(['id', 'kinds', 'nodeId', 'and', 'or', 'not'])
+    expect(shown.getType('mood')).toBeUndefined()
   })
 })

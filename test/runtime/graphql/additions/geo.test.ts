@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { column, extensionType, schema, table } from '../../../support/catalog-literal.ts'
 import { fieldsOf, introspect, namesOf } from '../../../support/api-schema.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
@@ -263,15 +263,12 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
         comment on function st_area(geometry) is '@graphql({"name": "area"})';
         grant select on place to anon`,
     })
-    try {
-      // functionShapes adds no function that an extension brought, unless a comment names it (spec/graphql.md, decision
-      // 17).
-      const fields = namesOf(await introspect(own), 'Query')
-      expect(fields).toEqual(expect.arrayContaining(['area', 'nearest', 'placeByPk', 'placeCollection']))
-      expect(fields).not.toContain('st_x')
-    } finally {
-      await own.close()
-    }
+    onTestFinished(() => own.close())
+    // functionShapes adds no function that an extension brought, unless a comment names it (spec/graphql.md, decision
+    // 17).
+    const fields = namesOf(await introspect(own), 'Query')
+    expect(fields).toEqual(expect.arrayContaining(['area', 'nearest', 'placeByPk', 'placeCollection']))
+    expect(fields).not.toContain('st_x')
   })
 
   it('take variables for whole geometries, not for parts of one', async () => {

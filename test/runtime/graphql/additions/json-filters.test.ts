@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
@@ -84,21 +84,18 @@ describe('paths of jsonFilters', () => {
     const service = await createTestService({
       sql: sql.replace('"introspection": true', '"validation": {"enabled": false}'),
     })
-    try {
-      const ask = async (at: string): Promise<string> => {
-        const document = `query Q($at: [String!]!) {
+    onTestFinished(() => service.close())
+    const ask = async (at: string): Promise<string> => {
+      const document = `query Q($at: [String!]!) {
           docCollection(first: 1, filter: {body: {path: [{at: $at, text: {eq: "a"}}, {at: ["kind"], text: {eq: "a"}}]}}) {
             edges { node { id } }
           }
         }`
-        dataOf(await service.graphql(document, { variables: { at: [at] } }))
-        return service.exchanges.at(-1)?.statements[0]?.text ?? ''
-      }
-      const text = await ask('kind')
-      expect(text).toBe(await ask('size'))
-      expect(text).toContain(`'{"kind"}'`)
-    } finally {
-      await service.close()
+      dataOf(await service.graphql(document, { variables: { at: [at] } }))
+      return service.exchanges.at(-1)?.statements[0]?.text ?? ''
     }
+    const text = await ask('kind')
+    expect(text).toBe(await ask('size'))
+    expect(text).toContain(`'{"kind"}'`)
   })
 })

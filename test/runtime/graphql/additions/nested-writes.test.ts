@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { forSuite } from '../../../support/for-suite.ts'
@@ -274,41 +274,35 @@ describe('nestedWrites', () => {
     const limited = `comment on schema public is '@graphql({"inflect_names": true, "introspection": true, "nestedWrites": {"enabled": true}, "limits": {"rows": 5}})'`
     const before = `comment on schema public is '@graphql({"inflect_names": true, "introspection": true, "nestedWrites": {"enabled": true}})'`
     await service.db.query(limited)
-    try {
-      const document = `mutation($o: [PostInsertInput!]!) { x: insertIntoPostCollection(objects: $o) { affectedCount } }`
-      const posts = (count: number) => ({
-        o: Array(count).fill({ title: 'A', author: { insert: { name: 'a' } }, commentCollection: { insert: [] } }),
-      })
-      expect(dataOf(await ask(document, posts(2))).x).toEqual({ affectedCount: 4 })
-      expect(await ask(document, posts(3))).toMatchObject({
-        data: null,
-        errors: [
-          {
-            message: 'The document may select 6 rows; at most 5 are allowed.',
-            extensions: { code: 'ROW_LIMIT_EXCEEDED' },
-          },
-        ],
-      })
-    } finally {
-      await service.db.query(before)
-    }
+    onTestFinished(async () => void (await service.db.query(before)))
+    const document = `mutation($o: [PostInsertInput!]!) { x: insertIntoPostCollection(objects: $o) { affectedCount } }`
+    const posts = (count: number) => ({
+      o: Array(count).fill({ title: 'A', author: { insert: { name: 'a' } }, commentCollection: { insert: [] } }),
+    })
+    expect(dataOf(await ask(document, posts(2))).x).toEqual({ affectedCount: 4 })
+    expect(await ask(document, posts(3))).toMatchObject({
+      data: null,
+      errors: [
+        {
+          message: 'The document may select 6 rows; at most 5 are allowed.',
+          extensions: { code: 'ROW_LIMIT_EXCEEDED' },
+        },
+      ],
+    })
   })
 
   it('hands keys on where settings are taken back between statements', async () => {
     await service.db.query(`create function leave() returns text language sql volatile as $$
       select set_config('statement_timeout', '1h', false) $$`)
-    try {
-      const nested = `insertIntoPostCollection(objects: [
+    onTestFinished(async () => void (await service.db.query('drop function leave()')))
+    const nested = `insertIntoPostCollection(objects: [
         { title: "A", author: { insert: { name: "Cy" } }, commentCollection: { insert: [{ body: "b" }] } }
       ]) { affectedCount records { author { name } commentCollection { edges { node { body } } } } }`
-      expect(await answered(nested)).toEqual({
-        affectedCount: 3,
-        records: [{ author: { name: 'Cy' }, commentCollection: { edges: [{ node: { body: 'b' } }] } }],
-      })
-      expect(service.exchanges.at(-1)?.leaves?.settings).toBe(true)
-    } finally {
-      await service.db.query('drop function leave()')
-    }
+    expect(await answered(nested)).toEqual({
+      affectedCount: 3,
+      records: [{ author: { name: 'Cy' }, commentCollection: { edges: [{ node: { body: 'b' } }] } }],
+    })
+    expect(service.exchanges.at(-1)?.leaves?.settings).toBe(true)
   })
 
   const word = fc.constantFrom('a', 'b', 'c')

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { column, schema, table } from '../../../support/catalog-literal.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
@@ -227,14 +227,11 @@ it('upsert: names no temporal key, which other fields still take', async () => {
     `,
     major: 18,
   })
-  try {
-    const schema = await introspect(service)
-    expect(namesOf(schema, 'stayConstraint')).toEqual(['stay_slug_key'])
-    expect(signatureOf(schema, 'Mutation', 'insertIntoonly_stayCollection')).not.toContain('onConflict')
-    expect(dataOf(await service.graphql('{ stayByPk(id: 1, span: "[2024-01-01,2024-02-01)") { slug } }'))).toEqual({
-      stayByPk: { slug: 's' },
-    })
-  } finally {
-    await service.close()
-  }
+  onTestFinished(() => service.close())
+  const schema = await introspect(service)
+  expect(namesOf(schema, 'stayConstraint')).toEqual(['stay_slug_key'])
+  expect(signatureOf(schema, 'Mutation', 'insertIntoonly_stayCollection')).not.toContain('onConflict')
+  expect(dataOf(await service.graphql('{ stayByPk(id: 1, span: "[2024-01-01,2024-02-01)") { slug } }'))).toEqual({
+    stayByPk: { slug: 's' },
+  })
 })

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { compileCommand } from '../../../../compiler/commands/compile.ts'
 import { keysCommand } from '../../../../compiler/commands/keys.ts'
 import { createHandler, type DocumentTexts, type Handler, type HandlerOptions } from '../../../../runtime/handler.ts'
@@ -327,14 +327,11 @@ describe('createHandler', () => {
     const away = open(artifacts, { connect: () => Promise.reject(new Error('no route to a secret host')) })
     expect(await code(post(byHash(documents.mine, { n: 1 })), away)).toEqual([503, 'UNAVAILABLE'])
     const other = await createDatabase({ prepare: true, sql: '' })
-    try {
-      const elsewhere = open(artifacts, { connect: () => connectTo(other.url) })
-      await expect(elsewhere.ready()).rejects.toThrow(/of another database/)
-      expect(await code(post(byHash(documents.mine, { n: 1 })), elsewhere)).toEqual([503, 'UNAVAILABLE'])
-      elsewhere.close()
-    } finally {
-      await other.drop()
-    }
+    onTestFinished(() => other.drop())
+    const elsewhere = open(artifacts, { connect: () => connectTo(other.url) })
+    await expect(elsewhere.ready()).rejects.toThrow(/of another database/)
+    expect(await code(post(byHash(documents.mine, { n: 1 })), elsewhere)).toEqual([503, 'UNAVAILABLE'])
+    elsewhere.close()
   })
 
   const unfit = poolers().flatMap(({ name, modes, start, missing }) => {
@@ -357,12 +354,11 @@ describe('createHandler', () => {
       const before = await start({ serverPort: Number(url.port), ...options })
       url.port = String(before.port)
       const behind = open(artifacts, { connect: () => connectTo(url.href) })
-      try {
-        await expect(behind.ready()).rejects.toThrow(sentence)
-      } finally {
+      onTestFinished(async () => {
         behind.close()
         await before.close()
-      }
+      })
+      await expect(behind.ready()).rejects.toThrow(sentence)
     },
   )
 

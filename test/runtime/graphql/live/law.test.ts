@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { installLive } from '../../../../compiler/following/prepare/install-live.ts'
 import type { Change, ChangeFeed } from '../../../../runtime/contract/live.ts'
 import { DatabaseFailure } from '../../../../runtime/db/failures/failures.ts'
@@ -186,42 +186,41 @@ describe.each(lawMajors())('changes on PostgreSQL %i', (major) => {
     const cluster = await startCluster(clusterOf(major), undefined, { synchronous_commit: 'on' })
     const url = (user: string): string => `postgres://${user}@127.0.0.1:${cluster.port}/postgres`
     const followers: Follower[] = []
-    try {
-      await asAdmin(cluster, 'create table items (owner int, n int); grant select, insert on items to authenticator')
-      await prepareDatabase({ url: url('postgres'), login: 'authenticator' })
-      await withSession({ url: url('postgres') }, (query) => installLive(query, [items]))
-      followers.push(await follow(url('authenticator')), await follow(url('authenticator')))
-      for (let round = 0; round < rounds; round += 1) {
-        let isOver = false
-        const writers = [1, 2, 3].map((number) =>
-          write(url('authenticator'), createRandom(seed + round * 10 + number), () => isOver),
-        )
-        for (let count = 1 + random(4); count > 0; count -= 1) {
-          await troubles[random(troubles.length)]?.(cluster, followers, url('authenticator'), random)
-          await pause(random(60))
-        }
-        isOver = true
-        await Promise.all(writers)
-        const client = new pg.Client(url('postgres'))
-        await client.connect()
-        const { rows } = await client.query<{ owner: number; sum: string }>(
-          'select owner, sum(n)::text as sum from items group by owner',
-        )
-        await client.end()
-        const there = JSON.stringify(
-          Array.from({ length: owners }, (_, owner) => rows.find((row) => row.owner === owner)?.sum ?? '0'),
-        )
-        for (const follower of followers) {
-          const known = async (): Promise<boolean> => {
-            await follower.settled()
-            return JSON.stringify(Array.from({ length: owners }, (_, owner) => follower.seen.get(owner))) === there
-          }
-          await until(known, 10_000).catch(() => expect.fail(`round ${round}, SEED=${seed}: a commit was not told`))
-        }
-      }
-    } finally {
+    onTestFinished(async () => {
       await Promise.all(followers.map(({ close }) => close()))
       await cluster.remove()
+    })
+    await asAdmin(cluster, 'create table items (owner int, n int); grant select, insert on items to authenticator')
+    await prepareDatabase({ url: url('postgres'), login: 'authenticator' })
+    await withSession({ url: url('postgres') }, (query) => installLive(query, [items]))
+    followers.push(await follow(url('authenticator')), await follow(url('authenticator')))
+    for (let round = 0; round < rounds; round += 1) {
+      let isOver = false
+      const writers = [1, 2, 3].map((number) =>
+        write(url('authenticator'), createRandom(seed + round * 10 + number), () => isOver),
+      )
+      for (let count = 1 + random(4); count > 0; count -= 1) {
+        await troubles[random(troubles.length)]?.(cluster, followers, url('authenticator'), random)
+        await pause(random(60))
+      }
+      isOver = true
+      await Promise.all(writers)
+      const client = new pg.Client(url('postgres'))
+      await client.connect()
+      const { rows } = await client.query<{ owner: number; sum: string }>(
+        'select owner, sum(n)::text as sum from items group by owner',
+      )
+      await client.end()
+      const there = JSON.stringify(
+        Array.from({ length: owners }, (_, owner) => rows.find((row) => row.owner === owner)?.sum ?? '0'),
+      )
+      for (const follower of followers) {
+        const known = async (): Promise<boolean> => {
+          await follower.settled()
+          return JSON.stringify(Array.from({ length: owners }, (_, owner) => follower.seen.get(owner))) === there
+        }
+        await until(known, 10_000).catch(() => expect.fail(`round ${round}, SEED=${seed}: a commit was not told`))
+      }
     }
   })
 })

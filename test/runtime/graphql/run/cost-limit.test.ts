@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { literal } from '../../../../runtime/sql/literal.ts'
 import { questions, usefulRoles } from '../../../reference/questions/document.ts'
 import type { Question, World } from '../../../reference/interpreter/world.ts'
@@ -155,15 +155,14 @@ describe.each(lawMajors())('17 limits.cost on PostgreSQL %i', (major) => {
           .match(/explain \(format json\) execute/g)?.length ?? 0
       )
     }
-    try {
-      expect([await sent(), await sent(), await sent()]).toEqual([1, 0, 0])
-      await set('{"rows": 100000}')
-      expect([await sent(), await sent()]).toEqual([0, 0])
-    } finally {
+    onTestFinished(async () => {
       await followed.close()
       await proxy.close()
       await set('{"cost": 100000}')
-    }
+    })
+    expect([await sent(), await sent(), await sent()]).toEqual([1, 0, 0])
+    await set('{"rows": 100000}')
+    expect([await sent(), await sent()]).toEqual([0, 0])
   })
 
   it('estimates what a role does with its policies', async () => {
