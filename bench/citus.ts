@@ -11,7 +11,7 @@ import { withCpu } from './support/cpu.ts'
 import { median } from './support/statistics.ts'
 
 /**
- * What a tenant's request costs the three servers of Citus, against the best SQL for it that a person would write: the same role
+ * The cost of a tenant's request on the three servers of Citus, against the best SQL for it that a person would write: the same role
  * and claims for the policies, the tenant as a condition of every relation, one pipelined transaction. By turns in one run; of
  * rounds the median and the least. BENCH_ROUNDS (40), BENCH_REQUESTS of a round (50).
  */

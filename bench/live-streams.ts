@@ -8,7 +8,7 @@ import { writeRecord } from './support/record.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * What streams cost and how late they are, on the built service with Server-Sent Events: idle ones, ones that are answered
+ * Cost and latency of streams, on the built service with Server-Sent Events: idle ones, ones that are answered
  * at a steady pace beside polling every second and beside honest queries, and bursts on one board that all watch.
  *
  * --idle 10000 --rest 10 (seconds) --callers 1000 --commits 100 (a second) --seconds 5 --rounds 5 --honest 50 (a second)

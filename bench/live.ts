@@ -13,7 +13,7 @@ import { printTable } from './support/table.ts'
 import { median, medianWithin } from './support/statistics.ts'
 
 /**
- * What live relations cost those who write: the same writes through GraphQL, in turn on a table that is not live, one that
+ * The cost of live relations for writers: the same writes through GraphQL, in turn on a table that is not live, one that
  * is live and not watched, and ones that are watched, with and without a pin. The feed runs in this process, as it
  * does in a service. CPU is that of this process and of Postgres; ratios are those to the table that is not live, round by
  * round. Then 16 connections that insert at once, in inserts a second.

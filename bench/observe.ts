@@ -12,9 +12,9 @@ import { writeRecord } from './support/record.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * What being watched costs: CPU per request of servers that differ in METRICS and TRACING alone and share one process, slice by
- * slice by turns, as ratios to one with both off. A second one with both off shows what the measurement itself can tell apart.
- * Several processes one after the other, in each of which another server begins. What the process pays once for all servers in it,
+ * The cost of observation: CPU per request of servers that differ in METRICS and TRACING alone and share one process, slice by
+ * slice by turns, as ratios to one with both off. A second one with both off shows the noise of the measurement.
+ * Several processes one after the other, in each of which another server begins. One-time costs of the process,
  * such as the collectors of prom-client, none of them pays more than another. Of the requests one in fifty is traced, so
  * that V8 compiles that code late: the warm-up is long.
  *

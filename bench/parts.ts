@@ -15,7 +15,7 @@ import { figure, median } from './support/statistics.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * What a request costs each part of a topology of docs/scale.md, in microseconds of CPU: what docs/capacity.md multiplies. The
+ * The cost of a request for each part of a topology of docs/scale.md, in microseconds of CPU, as docs/capacity.md multiplies it. The
  * service is one process. Of rounds the least and the median.
  *
  * --topologies pooler,replica --only key,page,insert --seconds 0.5 --rounds 8 --warm-up 4000 --connections 8 --scale 0.1 --json FILE

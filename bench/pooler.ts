@@ -11,7 +11,7 @@ import { writeRecord } from './support/record.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * What a pooler costs server and database, whose own CPU is not counted: through PgBouncer that keeps prepared statements
+ * The cost of a pooler for server and database, whose own CPU is not counted: through PgBouncer that keeps prepared statements
  * against a direct connection, and through one that keeps none against a direct connection without names. `settings`: each
  * transaction sets them itself, although nothing stands between.
  *

@@ -13,7 +13,7 @@ const options = first === -1 ? [] : process.argv.slice(first)
 if (names.length === 0) throw new Error('Which benchmark? node bench/run.mjs NAME... [options]')
 
 let running = null
-// The terminal tells both of Ctrl-C, other senders only this process; the child tidies up, and this process waits for
+// The terminal signals both on Ctrl-C, other senders only this process; the child tidies up, and this process waits for
 // it.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => running?.kill(signal))
 

@@ -10,7 +10,7 @@ import { dearDocuments } from '../test/support/siege/attacks/documents.ts'
 import { openStage } from '../test/support/siege/stage.ts'
 
 /**
- * What strangers can do to honest callers: p50 and p99 of the same honest traffic alone and under each attack, by turns
+ * The effect of attackers on honest callers: p50 and p99 of the same honest traffic alone and under each attack, by turns
  * in one run, with the memory and CPU of the server; what a dear document costs when it is first seen and when it is seen
  * again; how long a mutation takes whose functions take longer than a request may; and how a server ends that has a
  * request longer than its grace.

@@ -20,7 +20,7 @@ import { compileOnce, createTranslator } from './translate/translate.ts'
 /**
  * Our SQL against the best that we could write by hand, under row-level security, on one connection each: first the
  * prepared statement alone, then everything that a request sends (settings, guards and the statement, in one round
- * trip). What counts is the CPU time of the backend, which a busy machine disturbs least; the time of the round trip
+ * trip). The measure is the CPU time of the backend, which a busy machine disturbs least; the time of the round trip
  * stands beside it.
  *
  * --rounds 10 --runs 200 (statements of a slice, at most half a second of them) --scale 1

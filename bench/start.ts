@@ -16,7 +16,7 @@ import { printTable, type Row } from './support/table.ts'
 /**
  * Starting: from the command to the first answer, by a server that compiles, by one that is given artifacts, and by one that
  * answers compiled documents only, and what each of them then holds; of schemas of more and more tables. With --workers also by
- * so many workers for which one more process compiles: what that holds, and the largest of them. CPU tells more than the clock
+ * so many workers for which one more process compiles: what that holds, and the largest of them. CPU is more precise than the clock
  * on a busy machine.
  *
  * --tables 20,500,2000 --documents 1000 --runs 3 --workers 2 --json FILE

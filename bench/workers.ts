@@ -13,7 +13,7 @@ import { figure, median, medianWithin } from './support/statistics.ts'
 import { printTable, type Row } from './support/table.ts'
 
 /**
- * What a request costs the processes of the service where several workers serve, the primary's share included: the throughput of
+ * The cost of a request for the processes of a service with several workers, the primary's share included: the throughput of
  * a CPU second where the database is elsewhere. Each process has as many connections, to clients and to the database, and as many
  * requests to answer, however many there are: `one process` alone, so many `processes` that know nothing of each other, and so
  * many `workers`. Processes against one show what the machine adds that they share with Postgres and the load, workers against

@@ -23,12 +23,12 @@ const reference = new RegExp(
   'g',
 )
 
-/** What others published has numbers of its own: left out up to the end of the parenthesis or of the sentence. */
+/** Other publications have numbers of their own: left out up to the end of the parenthesis or of the sentence. */
 const publishers =
   'RFC \\d+|[Mm]anual|ECMA-262|Core 1\\.0|GraphQL specification|October 2021|GraphQL over HTTP|HTML [Ss]tandard|WCAG|OpenAPI|draft'
 const published = new RegExp(String.raw`(?:${publishers})(?:'s [a-z]+ \([^()]*|[^();]*)`, 'g')
 
-/** What a reference in another form looks like; what stands in backquotes is an example. */
+/** References in another form; text in backquotes is an example. */
 const stray = /\b(?:sections?|attacks?|facts?|decisions?|spec) \d[\d.]*|(?<= )\(\d+(?:\.\d+)+[^\s)]*/gi
 const withoutKnown = (text: string): string =>
   text

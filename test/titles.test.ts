@@ -57,7 +57,6 @@ function nameOf(node: ts.CallExpression): string | null {
     : null
 }
 
-/** What stands for a value is one word. */
 function textOf(node: ts.Expression | undefined): string {
   if (node === undefined) return ''
   if (ts.isStringLiteralLike(node)) return node.text

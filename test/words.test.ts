@@ -11,8 +11,14 @@ const root = new URL('..', import.meta.url)
 const banned = /\b(?:whoever|whomever|anew|mend(?:s|ed|ing)?)\b/i
 const idioms: Readonly<Record<string, RegExp>> = {
   'tell, told': /\b(?:tells?|told|telling)\b/gi,
-  'by itself': /\bby itself\b/gi,
-  'of now': /\bof now\b/gi,
+  'by itself, of now': /\b(?:by itself|of now)\b/gi,
+  meanwhile: /\bmeanwhile\b/gi,
+  'nobody, somebody': /\b(?:no|some|every|any)body\b/gi,
+  'another one': /\banother one\b/gi,
+  'has to': /\bhas to\b/gi,
+  'Who as a subject': /(?:^\W*|[.:] )Who\b/g,
+  'What as a subject': /(?:^\W*|[.:] )What\b(?! \|)/g,
+  'is no, are no': /(?<!\bthere )\b(?:is|are) no\b(?! (?:longer|more)\b)/gi,
 }
 const { words } = JSON.parse(readFileSync(new URL('test/budgets.json', root), 'utf8')) as {
   readonly words: Readonly<Record<string, number>>

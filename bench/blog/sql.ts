@@ -1,6 +1,6 @@
 /**
  * The best hand-written SQL for each operation: one statement each, whose only value is the `data` of the answer. It is
- * independent of the compiler. A cursor may differ from ours: it only has to work. If that matters, `alike` is the
+ * independent of the compiler. A cursor may differ from ours: it only must work. If that matters, `alike` is the
  * statement with our cursors (spec/graphql.md 5.5).
  */
 

@@ -27,7 +27,7 @@ export const texts: readonly (string | null | undefined)[] = [
 ]
 `
 
-/** What is imported, so that `table` is a table's client. */
+/** The imports by which `table` is a table's client. */
 const imports = {
   table: `${head}import { tab_9 } from './db/tables/tab_9.js'\nconst table = tab_9(client)\n`,
   database: `${head}import { createDb } from './db/db.js'\nconst { tab_9: table } = createDb(client)\n`,

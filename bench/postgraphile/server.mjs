@@ -31,7 +31,7 @@ const settingsOf = (authorization) => {
 
 const instance = postgraphile({
   extends: [PostGraphileAmberPreset],
-  // By default it supports conditions on indexed columns only, and the page filters by another one.
+  // By default it supports conditions on indexed columns only, and the page filters by a column without one.
   disablePlugins: ['PgIndexBehaviorsPlugin'],
   pgServices: [
     makePgService({

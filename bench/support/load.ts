@@ -74,7 +74,7 @@ export const saturate = (load: Load): Promise<Sample> =>
 
 /**
  * Requests arrive at random (Poisson) at that rate, whether the ones before are answered or not; one that finds every
- * connection taken waits for one, and its wait counts. What counts from is the moment that this process notices the
+ * connection taken waits for one, and its wait counts. The duration starts when this process notices the
  * arrival: its own timers are a millisecond coarse, and that is not the server's.
  */
 export const arrive = (load: Load & { readonly perSecond: number }): Promise<Sample> =>

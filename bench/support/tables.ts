@@ -48,7 +48,7 @@ const below = (index: number, level: number, depth: number): string => {
     : `tab_${index}Collection(first: 5) { edges { node { id c0 c2 ${inner} } } }`
 }
 
-/** A document about one table that is so many levels deep. The mark makes its text another one. */
+/** A document about one table that is so many levels deep. The mark makes its text unique. */
 export const documentOf = (index: number, depth: Levels, mark: number): string => {
   return `query Q${mark}($c0: String!) {
     tab_${index}Collection(first: 10, filter: {c0: {eq: $c0}}, orderBy: [{c1: AscNullsLast}]) {

@@ -58,7 +58,7 @@ interface ReadComment<Kind extends ObjectKind> {
 }
 
 interface KnownKey extends Key {
-  /** What stands for no setting. */
+  /** The value of an absent setting. */
   readonly absent: Decoded<unknown>
 }
 

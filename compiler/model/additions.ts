@@ -1,7 +1,7 @@
 import type { EntityAdditions, Manifest } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedSchema } from '../comments/annotated.ts'
 
-/** What an addition (spec/graphql.md 17) makes of its settings in the manifest. */
+/** The part of the manifest that an addition (spec/graphql.md 17) derives from its settings. */
 export interface ModelAddition {
   /** Facts of a relation that the settings of the same names switch on; a table's takes precedence over its schema's. */
   readonly switches?: readonly (keyof EntityAdditions)[]

@@ -89,7 +89,7 @@ export type AuthErrorCode = ServiceErrorCode | ClientErrorCode | (string & {})
 export interface AuthErrorDetails {
   /** HTTP status; 0 when there was no answer. */
   readonly status?: number
-  /** What a `weak_password` lacks: `length`, `characters`, `pwned`. */
+  /** The requirements that a `weak_password` misses: `length`, `characters`, `pwned`. */
   readonly reasons?: readonly string[]
   /** Seconds after which a retry may succeed. */
   readonly retryAfter?: number | null

@@ -281,7 +281,7 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   /** No trigger or default of the owner reads other rows on insert; only if some relation has nestedWrites. */
   readonly selfContained?: true
   /**
-   * Who may insert each of the columns whose defaults Citus adds to every insert: a role needs all of these privileges,
+   * The roles that may insert each of the columns whose defaults Citus adds to every insert: a role needs all of these privileges,
    * or the table's. Absent: there are no such columns, or no column grants.
    */
   readonly sentDefaults?: readonly Grantees[]

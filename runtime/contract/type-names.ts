@@ -113,7 +113,7 @@ interface CollectionPart {
   readonly part: InterfaceTypeName
 }
 
-/** What the collection of an interface is made of. */
+/** The type names of an interface's collection. */
 const collectionParts = ['connection', 'edge', 'filter', 'orderBy'] as const satisfies readonly NamePart[]
 
 export type InterfaceTypeName = (typeof collectionParts)[number]

@@ -65,7 +65,7 @@ export interface GraphqlService {
   readonly caches: () => CacheStats | null
 }
 
-/** What an addition (spec/graphql.md 17) does with requests. */
+/** The handling of requests by an addition (spec/graphql.md 17). */
 export interface ServiceAddition {
   readonly extension?: Extension
 }
@@ -175,7 +175,7 @@ function refuseUnreadable({ loaded, asker }: TextTurn): void {
   if (refusal !== null) throw refuse('SCHEMA_COMMENT_INVALID', refusal)
 }
 
-/** Decides whether the document has to be listed. */
+/** Decides whether the document must be listed. */
 function admitDocument(turn: TextTurn): void {
   const { request, loaded, asker } = turn
   const { manifest } = loaded.engine

@@ -19,7 +19,7 @@ export interface SigningKey extends PublicKey {
   readonly kid: string
 }
 
-/** Keys beside the project's secret. A set is immutable: another one replaces it. */
+/** Keys beside the project's secret. A set is immutable: a new set replaces it. */
 export interface KeySet {
   /** By `kid`. */
   readonly public: ReadonlyMap<string, PublicKey>

@@ -41,7 +41,6 @@ async function open(major: ReturnType<typeof postgisMajor>): Promise<TestService
   return service
 }
 
-/** What curl sends, as anyone who has the anon key. */
 async function send({ graphql }: TestService, shell: string): Promise<Answer> {
   const { query = null, extensions } = JSON.parse(/-d '([^']*)'/.exec(shell)?.[1] ?? '')
   const answer = await graphql(query, { extensions, role: 'anon' })

@@ -98,7 +98,6 @@ describe('a URL of several hosts', () => {
   })
 })
 
-/** What doctor says of the database and of one check. */
 const told = async (check: string, environment: Readonly<Record<string, string>>): Promise<readonly string[]> => {
   const { printed } = await runCommand([doctorCommand], ['doctor', '--json'], {
     environment: {

@@ -97,7 +97,6 @@ const restart: Trouble = async (standing) => {
   return standing
 }
 
-/** What ends in each topology. */
 const troubles: Readonly<Record<string, Readonly<Record<string, Trouble>>>> = {
   workers: {
     'Postgres starts again': restart,

@@ -49,7 +49,7 @@ function compile(catalog: Catalog): Compiled {
 
 type Pass = (compiled: Compiled, catalog: Catalog, held: Held) => readonly Wish[]
 
-/** Sequential, so that none gives a name that another one has just given. */
+/** Sequential, so that no name is given twice. */
 const passes: readonly Pass[] = [
   ({ database, manifest }) => unspellableWishes(database, manifest),
   ({ database, manifest }, catalog, held) => sharedTypeWishes(database, catalog, manifest, held),

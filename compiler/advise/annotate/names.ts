@@ -81,7 +81,7 @@ export const manyCandidates = (
 }
 
 /**
- * A column whose field is taken. A column of a foreign key contains the key of a row; another one gets the spelling of
+ * A column whose field is taken. A column of a foreign key contains the key of a row; other columns get the spelling of
  * the database, if that differs.
  */
 export const columnCandidates = (column: string, isKey: boolean, inflected: boolean): readonly string[] =>

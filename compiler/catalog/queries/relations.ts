@@ -105,7 +105,7 @@ const hashes = `hashes as materialized (
   ) part group by part.oid
 )`
 
-/** Computing them takes a quarter of a complete read, so they are left out if nobody will compare them. */
+/** Computing them takes a quarter of a complete read, so they are left out if they are not compared. */
 export const HASHES: Readonly<Record<Hashes, string>> = {
   made: hashes,
   'left out': 'hashes as materialized (select oid, null::pg_catalog.int8 as hash from places)',

@@ -2,7 +2,7 @@
  * Counting schema changes: bodies of the functions behind the event triggers (PostgreSQL manual, chapter 40; engine.md
  * 3 and 4).
  *
- * Every backend counts in its own row, so that no DDL waits for another one's commit, a rolled-back change does not
+ * Every backend counts in its own row, so that no DDL waits for another's commit, a rolled-back change does not
  * count, and a snapshot that sees the sum sees its catalogue. Beside the count it records the changed objects in its
  * own ring of rows: a reader that finds fewer records than changes compares everything. And it sets the schema mark
  * (runtime/db/check/schema-marks.ts).

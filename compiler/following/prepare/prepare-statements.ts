@@ -216,7 +216,7 @@ const shardTrigger: Need = {
   obstacle: null,
 }
 
-// --- Schema auth: what policies ask. Functions of these names that exist are somebody else's and stay as they are.
+// --- Schema auth: what policies ask. Functions of these names that exist belong to others and stay as they are.
 
 const authFunction = (name: string, returns: string, expression: string): Need =>
   need(

@@ -58,7 +58,7 @@ async function unlink(run: RunStatement, call: SessionCall, id: string): Promise
   await audit(run, { action: 'identity_unlinked', actor: user, address: call.client.address, traits })
 }
 
-/** The address belonged to the removed identity: that of another one replaces it, if its provider has verified it. */
+/** The address belonged to the removed identity: that of another identity replaces it, if its provider has verified it. */
 async function keepAddressProved(
   run: RunStatement,
   user: UserRow,

@@ -140,7 +140,7 @@ export function refuse(code: AuthErrorCode, details: string | RefusalDetails = {
   return new AuthFailure(code, typeof details === 'string' ? { message: details } : details)
 }
 
-/** A refusal as a value, where what the transaction did has to be kept. */
+/** A refusal as a value, for cases in which the transaction must be committed. */
 export const refused = (failure: AuthFailure) => ({ kind: 'refused', failure }) as const
 
 /** The form of OAuth's own refusals (RFC 6749 section 5.2): the same for every version of the API. */

@@ -43,7 +43,7 @@ function listWarnings(list: readonly string[]): readonly SettingWarning[] {
   })
 }
 
-/** Suffixes below which anyone may register a name, and one that nobody can have (RFC 2606). */
+/** Suffixes open for registration, and one that cannot be registered (RFC 2606). */
 const openEndings = ['example', 'com', 'net', 'org', 'io', 'app', 'dev']
 
 const strangers: readonly string[] = openEndings.map((ending) => `stranger.${ending}`)

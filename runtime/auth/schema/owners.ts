@@ -32,7 +32,7 @@ const objects = `
 
 const since16 = `pg_catalog.current_setting('server_version_num')::int >= 160000`
 
-/** Whether a role may become another one: a separate privilege since PostgreSQL 16 (manual, GRANT ... WITH SET). */
+/** Whether a role may become another role: a separate privilege since PostgreSQL 16 (manual, GRANT ... WITH SET). */
 const maySet = (role: string, other: string): string =>
   `pg_catalog.pg_has_role(${role}, ${other}, case when ${since16} then 'SET' else 'MEMBER' end)`
 

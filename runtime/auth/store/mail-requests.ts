@@ -5,7 +5,7 @@ import { defineAction } from './define.ts'
 
 /** catalograph_auth.mail_requests: answered requests for mails that are still to be made. */
 
-/** What can be asked for. */
+/** The kinds of mails that can be requested. */
 export type MailRequestKind = 'recovery' | 'sign-in' | 'confirmation' | 'email-change'
 
 export interface MailRequest {

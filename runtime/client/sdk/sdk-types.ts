@@ -179,7 +179,7 @@ export interface Edge<Row> {
 
 /** A page of rows of several types. */
 export interface EitherConnection<Types> {
-  /** The rows of the page, told apart by `__typename`. */
+  /** The rows of the page, discriminated by `__typename`. */
   readonly rows: ListOfEither<Types>
   /** The rows of the page, each with its cursor. */
   readonly edges: ListOf<EitherEdge<Types>>
@@ -216,10 +216,10 @@ export interface Page {
   readonly offset?: Maybe<number>
 }
 
-/** What may be null may also be left out. */
+/** Nullable members may be left out. */
 export type Maybe<Value> = Value | null | undefined
 
-/** What an insert, an update or a delete did. */
+/** The result of an insert, an update or a delete. */
 export interface Written<Row> {
   /** How many rows were added, changed or removed. */
   readonly affectedCount: number

@@ -98,7 +98,7 @@ end $$`
 const urlOf = (role: keyof EmbeddedCredentials, credentials: EmbeddedCredentials, port: number): string =>
   `postgres://${role}:${credentials[role]}@127.0.0.1:${port}/postgres`
 
-/** The port of the previous start, so that saved connections of tools keep working; another one if it is taken. */
+/** The port of the previous start, so that saved connections of tools keep working; another port if it is taken. */
 const steadyPort = async (file: string): Promise<number> => {
   const text = await readFile(file, 'utf8').catch(() => '')
   const port = await freePort(/^\d{4,5}$/.test(text) ? Number(text) : undefined)

@@ -15,7 +15,7 @@ export interface Thread<Asked = Question> {
 interface ThreadWork {
   /** The file of its module. */
   readonly module: string
-  /** What it receives of a revision before the first question about it. */
+  /** The parts of a revision that it receives before the first question about it. */
   readonly parts: (revision: Revision) => Iterable<Message>
 }
 

@@ -100,7 +100,7 @@ export interface CompiledVariable {
   readonly place: { readonly line: number; readonly column: number } | null
 }
 
-/** What is done with variables of one form, with an example of them. */
+/** The statements for variables of one form, with an example of them. */
 export type CompiledShape = { readonly variables: Readonly<Record<string, unknown>> } & (
   | RunShape
   /** Refers to another form. */

@@ -5,7 +5,7 @@ import { interestsOf } from '../run/interests.ts'
 import type { KnownOperation } from './documents.ts'
 
 /**
- * What a compiled operation runs with such variables.
+ * The statements that a compiled operation runs with these variables.
  * @param watches whether the interests for live queries are needed
  * @throws Refusal for variables that cannot be used
  */

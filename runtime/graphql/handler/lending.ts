@@ -1,7 +1,7 @@
 import { notLent } from '../../db/pool/waiting.ts'
 import { createWorkQueue, LeftQueue, QueueFull, type Waiter } from '../../lib/turns.ts'
 
-/** Objects that are created on demand and lent exclusively; if not kept, nobody waits for one. */
+/** Objects that are created on demand and lent exclusively; if not kept, no caller waits for one. */
 export interface Lending<T> {
   /**
    * Rejects with the error of creating one, or with that of `work`: the object is then ended. DatabaseFailure if too

@@ -44,7 +44,7 @@ export const planColumn = (visible: RoleVisibility, column: ColumnFacts, input: 
     ? planAttributes(visible, column.column, [], column.type.id, input)
     : planValue(columnSubject(column), input)
 
-/** Conditions on attributes of a composite value; an empty filter is no condition. */
+/** Conditions on attributes of a composite value; an empty filter is not a condition. */
 function planAttributes(
   visible: RoleVisibility,
   column: string,
@@ -94,7 +94,7 @@ const planOne = (compared: Compared, name: string, operand: Input): Filter =>
     ? planSpatial(compared, name as SpatialOperatorName, operand)
     : planOperator(compared, name as OperatorName, operand)
 
-/** Conditions on the elements of a list; an empty `every` is no condition. */
+/** Conditions on the elements of a list; an empty `every` is not a condition. */
 function planElements({ subject }: Compared, quantifier: ElementQuantifier, input: Input): Filter | null {
   if (input.kind !== 'object') return null
   const element: Compared = { subject: { element: true }, form: undefined, list: false, geo: false }

@@ -7,7 +7,7 @@ import { badArgument } from '../protocol/failures.ts'
  * their digits.
  */
 
-/** What an element represents: a value's text, an array's elements, a JSON document, or an array of these. */
+/** The kinds of elements: a value's text, an array's elements, a JSON document, or an array of these. */
 export type ElementForm = 'text' | 'list' | 'json' | 'json-list'
 
 /** Elements as they were parsed, numbers with all their digits. */

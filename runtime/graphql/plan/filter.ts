@@ -18,7 +18,7 @@ import type { Slot } from './values.ts'
 type FilterPlanner = Pick<Planner, 'visible' | 'countRelated'>
 
 /**
- * Turns a filter argument into conditions (spec/graphql.md 4.2, 4.3). Empty objects and lists are no condition at any
+ * Turns a filter argument into conditions (spec/graphql.md 4.2, 4.3). Empty objects and lists are not conditions at any
  * depth; a null operand compares with null, so that no row matches.
  */
 export function planFilter(planner: FilterPlanner, entity: EntityFacts, input: Input): Filter | null {

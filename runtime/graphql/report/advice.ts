@@ -153,7 +153,7 @@ const FOREIGN_KEYS = `select 4, 'the foreign key has no index',
 
 /**
  * Columns that policies compare, of the table itself or of one that a sub-select reads, as Postgres prints them: with an
- * alias before them, and cast to text where they are varchar. What a sub-select compares may stand further back in an index.
+ * alias before them, and cast to text where they are varchar. Columns that a sub-select compares may come later in an index.
  */
 const POLICY_COLUMNS = `select distinct 5, 'a column that policies compare has no index',
     'column ' || r.name || '.' || pg_catalog.quote_ident(a.attname),

@@ -162,7 +162,7 @@ const lookEveryMs = 1_000
  * Calls reject with the errors of loading; the previous result is kept.
  * @param options.changes whether something besides the database may change the result, so that the cell looks without a
  * reason
- * @param options.alone true: no request waits for work that another one began and that ends with it, and nothing
+ * @param options.alone true: no request waits for work that another request began and that ends with it, and nothing
  * continues after a request
  */
 export function createCell<L extends Running>(

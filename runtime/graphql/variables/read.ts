@@ -209,7 +209,7 @@ function readEnum(value: unknown, { text, values }: EnumInput): string {
  */
 export type ShapeOf = (variables: Readonly<Record<string, unknown>>) => string
 
-/** What planning reads of a variable's value, beyond its form; the `size` of a page is written into statements. */
+/** The parts of a variable's value that planning reads, beyond its form; the `size` of a page is written into statements. */
 export type Planned = 'value' | 'size' | 'sign' | 'count'
 
 /**

@@ -102,7 +102,7 @@ export function createSupervisor(parts: Supervision): Supervisor {
       source().catch(() => undefined)
       const first = start(1)
       const failed = await Promise.race([first.listening.then(() => null), first.exit, stopRequested.then(() => null)])
-      // What prevents one from listening prevents all; it has logged the reason.
+      // A failure to listen concerns all workers; the first has logged the reason.
       if (failed !== null) return failed.code
       const others = Array.from({ length: workers - 1 }, (_, index) => start(index + 2))
       for (const place of [first, ...others]) void keep(place)

@@ -407,7 +407,7 @@ const hasPaths = ({ tables }: World): boolean =>
 
 const extensionSql = 'create schema ext; create extension ltree schema ext; grant usage on schema ext to public;'
 
-/** What the comment of the schema says. */
+/** The settings of the schema's comment. */
 export const schemaCommentSql = (world: World): readonly string[] =>
   setting(world, 'schema public', {
     introspection: true,

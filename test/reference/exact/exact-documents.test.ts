@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { hunt, newTally, openedSetting, usualSetting } from './hunt.ts'
 
 /**
- * Compiled SQL answers what the reference interpreter answers, for a minute of documents on catalogues that nobody thought of.
+ * Compiled SQL answers what the reference interpreter answers, for a minute of documents on drawn catalogues.
  * `npm run test:exact` is the same for as long as one likes; EXACT_SEED repeats a run of this file.
  */
 /**

@@ -19,7 +19,7 @@ import { whileServed } from '../../support/while-served.ts'
 import { sized } from '../../support/whole.ts'
 
 /**
- * Promise: each answer of a stream is what a query of its moment answers, in the order of commits; after the last commit the last
+ * Promise: each answer of a stream equals that of a query at its moment, in the order of commits; after the last commit the last
  * answer is that of a query after it (spec/graphql.md 16.2). Random subscriptions on random catalogues, watched by random
  * roles while programs and mutations write and the owner changes tables, columns, views, grants, policies, limits, lists and
  * settings; policies, views and functions read other tables, tokens end, and a service has room for few. The reference

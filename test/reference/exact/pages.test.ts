@@ -14,7 +14,7 @@ import { assertPagesAreWhole, shownRows, walkable, type Walk, type Walked } from
 
 /**
  * Concatenated pages are the whole collection, for every order that can be expressed: columns of every type, values and
- * counts of related rows, rows told apart by some fields alone; forwards and backwards, on drawn catalogues.
+ * counts of related rows, rows distinguished by some fields alone; forwards and backwards, on drawn catalogues.
  */
 const seed = Number(process.env['EXACT_SEED'] ?? '800025')
 const again = `EXACT_SEED=${seed} npx vitest run --config test/vitest.config.ts test/reference/exact/pages.test.ts`

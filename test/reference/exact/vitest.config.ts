@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** The long run is no test file of the suite: it is started by its own script, with its options in the environment. */
+/** The long run is not a test file of the suite: it is started by its own script, with its options in the environment. */
 export default defineConfig({
   test: {
     root: new URL('../../..', import.meta.url).pathname,

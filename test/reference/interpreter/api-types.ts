@@ -3,7 +3,7 @@ import type { Condition } from './conditions.ts'
 import type { OperatorName } from './operators.ts'
 import type { ColumnSketch, FunctionSketch, Grants, TableSketch, UniqueSketch, PresetSketch } from './world.ts'
 
-/** What one role's GraphQL schema offers (spec/graphql.md 1 and 2). */
+/** The fields and types of one role's GraphQL schema (spec/graphql.md 1 and 2). */
 export interface Api {
   readonly tables: readonly ApiTable[]
   readonly query: ReadonlyMap<string, RootField>

@@ -74,7 +74,7 @@ export function quotient(value: Decimal, by: number): Decimal {
   return roundDecimal(exact, scale)
 }
 
-/** The greatest multiple that is no more than the value. */
+/** The greatest multiple that does not exceed the value. */
 export function beginOf(value: Decimal, width: Decimal): Decimal {
   const scale = Math.max(value.scale, width.scale)
   const [x, w] = [scaleUp(value, scale), scaleUp(width, scale)]

@@ -17,7 +17,7 @@ export const isFigure = (table: ApiTable, name: string): name is GroupFigure => 
 /** The rows of each group. */
 export type RowsOf = (group: Row) => readonly Row[]
 
-/** What is known of a group besides its key. */
+/** The figures of a group besides its key. */
 export interface Figure {
   readonly id: string
   readonly type: ColumnType

@@ -281,7 +281,7 @@ export interface FunctionSketch {
   /** The `name` setting. */
   readonly field: string | null
   readonly volatile: boolean
-  /** Who may execute it; `null`: PUBLIC. */
+  /** The roles that may execute it; `null`: PUBLIC. */
   readonly execute: Role | null
   readonly body: FunctionBody
 }

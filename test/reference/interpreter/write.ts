@@ -156,7 +156,7 @@ function upsert(
   return { store: after, records }
 }
 
-/** The faults of a row by itself. */
+/** The faults of a row on its own. */
 const brokenAlone = (world: World, table: TableSketch, row: Row): readonly string[] =>
   violations(
     { ...world, tables: [{ ...table, foreignKeys: [] }] },

@@ -118,7 +118,7 @@ function drawCursor(scene: Scene, table: ApiTable, order: Json | undefined): str
     const value = columnValue(scene, term.place.table, term.place.column)
     return elementText(world, term.type, value ?? null)
   }
-  // What is listed twice has one value.
+  // A column that is listed twice has one value.
   const known = new Map(terms.map((term) => [term.id, cell(term)]))
   const cells = terms.map(({ id }) => known.get(id) ?? '')
   const isPrefix = draw.chance(15)

@@ -4,8 +4,6 @@ import { siteUrl, type AuthServer } from '../../support/auth.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { startGoogle } from '../../support/google.ts'
 
-/** What the page of another site achieves in the browser of somebody who is signed in. */
-
 let server: AuthServer
 const stage = forSuite(startGoogle, 'id-token', { autoconfirm: 'on' })
 beforeAll(async () => {

@@ -21,7 +21,6 @@ const newEmail = (): string => `${randomUUID()}@example.com`
 const open = (options: TabOptions = {}): Tab =>
   openTab(stage.server, { ...options, auth: { storage: createStorage(), ...options.auth } })
 
-/** What came of an operation that has to work. */
 async function done<Data extends object>(operation: Promise<Result<Data>>): Promise<Data> {
   const { data, error } = await operation
   if (error !== null) throw error

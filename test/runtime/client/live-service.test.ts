@@ -216,7 +216,6 @@ describe('clients that people use', () => {
   })
 })
 
-/** What relay-compiler makes of the subscription. */
 const field = (name: string) => ({ kind: 'ScalarField', alias: null, args: null, name, storageKey: null }) as const
 const linked = (name: string, concreteType: string, plural: boolean, selections: readonly object[]) =>
   ({ kind: 'LinkedField', alias: null, args: null, name, concreteType, plural, selections, storageKey: null }) as const

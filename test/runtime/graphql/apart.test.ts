@@ -65,7 +65,6 @@ const questionOf = (of: Revision, asked: Partial<Question> & Pick<Question, 'tex
   ...asked,
 })
 
-/** What reading here says, in the words of the thread. */
 const readHere = (of: Revision, { role, text, operationName, variables }: Question): unknown => {
   try {
     const document = createDocuments(createEngine(of), untrustedCacheLimits).find({ role, text, operationName })
@@ -78,7 +77,6 @@ const readHere = (of: Revision, { role, text, operationName, variables }: Questi
   }
 }
 
-/** What the thread says, without what is kept of it. */
 const told = async (answer: ThreadAnswer): Promise<string> => {
   if (answer.kind === 'ready') return JSON.stringify({ ready: await unpack(answer.ready) })
   return answer.kind === 'refused' ? JSON.stringify({ code: answer.code, errors: answer.errors }) : answer.kind

@@ -13,9 +13,7 @@ interface Case {
   readonly name: string
   readonly sql: string
   readonly type: string
-  /** What a document writes. */
   readonly literal: string
-  /** What variables hold for the same value. */
   readonly variable: unknown
   readonly out: unknown
   /** A condition that the value meets; null: the type has no filter, or Postgres has no equality for it. */

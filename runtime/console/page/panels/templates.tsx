@@ -27,7 +27,7 @@ export function TemplatesPanel() {
             ))}
           </div>
           {templates.map((template) => (
-            // Each keeps its text while another one is shown.
+            // Each keeps its text while another is shown.
             <div key={template.kind} hidden={template.kind !== kind}>
               <TemplateForm template={template} saved={reload} />
             </div>

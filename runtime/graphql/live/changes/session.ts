@@ -90,7 +90,7 @@ const createEnding = (): Ending => {
   }
 }
 
-/** Any failure ends the session, and with it the lead; the feed opens another one. */
+/** Any failure ends the session, and with it the lead; the feed opens a new session. */
 const assemble = async (
   { listener, pace, watched }: SessionParts,
   [work, chair]: readonly [FeedConnection, FeedConnection],

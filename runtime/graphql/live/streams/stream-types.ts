@@ -19,7 +19,7 @@ export interface StreamSink {
   readonly unchanged: () => void
   /** The last call: the query failed, or the stream was ended with a refusal. */
   readonly failed: (response: GraphqlResponse) => void
-  /** The last call: this process stops, and another one would serve the client. */
+  /** The last call: this process stops, and another process would serve the client. */
   readonly stopped: () => void
 }
 
@@ -63,7 +63,7 @@ export type ReadInterests = (
 
 export interface DocumentInterests {
   readonly interests: readonly Interest[]
-  /** The schema of these reads. An answer of another one may have others. */
+  /** The schema of these reads. An answer of another version may have others. */
   readonly revision: string | undefined
 }
 

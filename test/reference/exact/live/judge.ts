@@ -107,7 +107,7 @@ function judgeConnection(answers: Answers, { heard, from, end }: Connection, bef
   return null
 }
 
-/** What a stream lacks to show the last state; null: nothing. */
+/** The difference between a stream and the last state; null: none. */
 export function lackOf(history: History, watcher: Watcher): string | null {
   const connection = watcher.connections.at(-1)
   const answers = answersOf(history, watcher)
