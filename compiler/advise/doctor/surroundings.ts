@@ -1,3 +1,4 @@
+import { isOldNode, oldestNode } from './oldest-node.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { nameObject } from '../../catalog/diagnostics/object-name.ts'
 import { advise, type Finding, fault, ok } from './findings.ts'
@@ -10,17 +11,6 @@ import { isLoopback } from '../../../runtime/auth/protocol/input.ts'
 import { settingWarnings } from '../../../runtime/auth/rules/doubtful-settings.ts'
 import { foreignObjects, foreignSentence, givingSql } from '../../../runtime/auth/schema/owners.ts'
 import { reasonOf } from '../../../runtime/db/failures/failures.ts'
-
-/** The first version of Node that can load all packages for serving; also in `engines` of package.json. */
-export const oldestNode = '20.19'
-
-const [oldestMajor = 0, oldestMinor = 0] = oldestNode.split('.').map(Number)
-
-/** @param version as in process.versions.node, such as 20.20.2 */
-export function isOldNode(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  return major < oldestMajor || (major === oldestMajor && minor < oldestMinor)
-}
 
 const hooksSql = `select n.nspname::text as schema from pg_catalog.pg_proc p
   join pg_catalog.pg_namespace n on n.oid = p.pronamespace

@@ -3,8 +3,7 @@ import type { NewMail } from '../store/outbox.ts'
 import { storedTemplate } from '../store/mail-templates.ts'
 import { mailKinds, type TemplateTexts } from './kinds.ts'
 import type { Mail } from './mailer.ts'
-import { parseHtml, parseSubject, render, renderSubject } from './template.ts'
-import { faultOf } from './templates.ts'
+import { faultOf, parseHtml, parseSubject, render, renderSubject } from './template.ts'
 
 /** The mail as it is sent: from the owner's template, or from the default if there is no valid one. */
 export async function composeMail(run: RunStatement, { kind, recipient, variables }: Mail): Promise<NewMail> {

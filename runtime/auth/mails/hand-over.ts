@@ -1,11 +1,11 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { refuse, AuthFailure } from '../protocol/errors.ts'
 import type { AuthSettings } from '../settings/setting-keys.ts'
 import { beginCooldown, endCooldown, type Begun } from '../store/throttles.ts'
 import { countMails, type NewMail } from '../store/outbox.ts'
 import { mailKinds, type MailKind } from './kinds.ts'
-import { createDurations } from './templates.ts'
 import { plainText } from './plain-text.ts'
 import { isPassing, type MailServer } from './smtp.ts'
 
@@ -157,3 +157,35 @@ export function isPutOff(error: unknown): boolean {
 
 const failure = (kind: MailKind, cause: unknown): Error =>
   refuse('unexpected_failure', { message: mailKinds[kind].failure, cause })
+
+/**
+ * The durations of the last mails of each kind, so that calls without a mail can take as long (spec/auth.md, attack
+ * 22).
+ */
+interface Durations {
+  readonly note: (kind: MailKind, ms: number) => void
+  /** Resolves when the time since `began` equals the duration of one of the last mails. */
+  readonly wait: (kind: MailKind, began: number) => Promise<void>
+}
+
+const remembered = 64
+/** Before the first mail of a process. */
+const firstMs = 12
+
+function createDurations(): Durations {
+  const known = new Map<MailKind, number[]>()
+  const pick = (kind: MailKind): number => {
+    const list = known.get(kind) ?? []
+    return list.length === 0 ? firstMs : (list[randomInt(list.length)] ?? firstMs)
+  }
+  return {
+    note: (kind, ms) => {
+      const list = known.get(kind) ?? []
+      known.set(kind, [...list, ms].slice(-remembered))
+    },
+    wait: async (kind, began) => {
+      const left = began + pick(kind) - performance.now()
+      if (left > 0) await sleep(left)
+    },
+  }
+}

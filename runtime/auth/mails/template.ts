@@ -1,4 +1,5 @@
 import { after, afterVariable, placeIn, startState, type Place, type HtmlState } from './html-place.ts'
+import type { TemplateTexts } from './kinds.ts'
 import type { MailVariables } from './mailer.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
@@ -7,7 +8,7 @@ import { isJsonObject } from '../../lib/json.ts'
  * template is data (spec/auth.md, attack 28). Each value is escaped for its position.
  */
 
-export class TemplateFault extends Error {
+class TemplateFault extends Error {
   override readonly name = 'TemplateFault'
 }
 
@@ -150,7 +151,23 @@ const blankVariables: MailVariables = {
 }
 
 /** Whether people will see the link in the mail: a comment does not count. */
-export function showsLink(html: Template): boolean {
+function showsLink(html: Template): boolean {
   const visible = html.filter((part) => part.kind === 'literal' || part.place !== 'comment')
   return render(visible, { ...blankVariables, ConfirmationURL: marker }).includes(marker)
+}
+
+const longestHtml = 262_144
+
+export function faultOf({ subject, html }: TemplateTexts): string | null {
+  if (subject.trim() === '') return 'has no subject'
+  if ([...subject].length > longestSubject) return `has a subject of more than ${longestSubject} characters`
+  if (html.length > longestHtml) return `has more than ${longestHtml} characters`
+  if (/\0|[\ud800-\udfff]/u.test(subject + html)) return 'holds characters that cannot be stored'
+  try {
+    parseSubject(subject)
+    return showsLink(parseHtml(html)) ? null : 'must show the link: {{ .ConfirmationURL }} is missing'
+  } catch (error) {
+    if (error instanceof TemplateFault) return error.message
+    throw error
+  }
 }

@@ -1,59 +1,8 @@
-import { randomInt } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type MailKind, type TemplateTexts, mailKinds, templateKinds } from './kinds.ts'
-import { parseHtml, parseSubject, showsLink, TemplateFault } from './template.ts'
+import { faultOf } from './template.ts'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Parsed } from '../../settings/parsers.ts'
 import { deleteTemplateRow, putTemplate, storedTemplates } from '../store/mail-templates.ts'
-
-/**
- * The durations of the last mails of each kind, so that calls without a mail can take as long (spec/auth.md, attack
- * 22).
- */
-interface Durations {
-  readonly note: (kind: MailKind, ms: number) => void
-  /** Resolves when the time since `began` equals the duration of one of the last mails. */
-  readonly wait: (kind: MailKind, began: number) => Promise<void>
-}
-
-const remembered = 64
-/** Before the first mail of a process. */
-const firstMs = 12
-
-export function createDurations(): Durations {
-  const known = new Map<MailKind, number[]>()
-  const pick = (kind: MailKind): number => {
-    const list = known.get(kind) ?? []
-    return list.length === 0 ? firstMs : (list[randomInt(list.length)] ?? firstMs)
-  }
-  return {
-    note: (kind, ms) => {
-      const list = known.get(kind) ?? []
-      known.set(kind, [...list, ms].slice(-remembered))
-    },
-    wait: async (kind, began) => {
-      const left = began + pick(kind) - performance.now()
-      if (left > 0) await sleep(left)
-    },
-  }
-}
-
-const longestHtml = 262_144
-const longestSubject = 255
-
-export function faultOf({ subject, html }: TemplateTexts): string | null {
-  if (subject.trim() === '') return 'has no subject'
-  if ([...subject].length > longestSubject) return `has a subject of more than ${longestSubject} characters`
-  if (html.length > longestHtml) return `has more than ${longestHtml} characters`
-  if (/\0|[\ud800-\udfff]/u.test(subject + html)) return 'holds characters that cannot be stored'
-  try {
-    parseSubject(subject)
-    return showsLink(parseHtml(html)) ? null : 'must show the link: {{ .ConfirmationURL }} is missing'
-  } catch (error) {
-    if (error instanceof TemplateFault) return error.message
-    throw error
-  }
-}
 
 interface ListedTemplate extends TemplateTexts {
   readonly kind: MailKind

@@ -1,7 +1,6 @@
 import type { TemplateTexts } from '../../../auth/mails/kinds.ts'
 import type { MailVariables } from '../../../auth/mails/mailer.ts'
-import { parseHtml, parseSubject, render, renderSubject } from '../../../auth/mails/template.ts'
-import { faultOf } from '../../../auth/mails/templates.ts'
+import { faultOf, parseHtml, parseSubject, render, renderSubject } from '../../../auth/mails/template.ts'
 
 export interface Preview {
   readonly subject: string

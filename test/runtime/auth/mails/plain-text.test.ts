@@ -3,8 +3,7 @@ import { describe, expect, it, test } from 'vitest'
 import { mailKinds, templateKinds } from '../../../../runtime/auth/mails/kinds.ts'
 import type { MailVariables } from '../../../../runtime/auth/mails/mailer.ts'
 import { plainText } from '../../../../runtime/auth/mails/plain-text.ts'
-import { faultOf } from '../../../../runtime/auth/mails/templates.ts'
-import { parseHtml, render } from '../../../../runtime/auth/mails/template.ts'
+import { faultOf, parseHtml, render } from '../../../../runtime/auth/mails/template.ts'
 
 const variables: MailVariables = {
   ConfirmationURL: "https://p.example/auth/v1/verify?token=ab12&type=signup&redirect_to=https%3A%2F%2Fapp.example'",
