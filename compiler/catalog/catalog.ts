@@ -107,7 +107,7 @@ export interface CatalogSchema {
   readonly grants: readonly CatalogGrant[]
 }
 
-export interface CatalogRole {
+interface CatalogRole {
   readonly name: string
   readonly superuser: boolean
   readonly inherit: boolean
@@ -255,3 +255,96 @@ export interface CatalogFunction {
   readonly comment: string | null
   readonly grants: readonly CatalogGrant[]
 }
+
+/**
+ * True if at most one row has given values in the columns: they include a unique key. A subset suffices, the primary
+ * key counts, and the Catalog contains neither partial indexes nor those over expressions (spec/graphql.md 8.3).
+ */
+export const isUnique = (
+  { primaryKey, uniques }: Pick<CatalogRelation, 'primaryKey' | 'uniques'>,
+  columns: readonly string[],
+): boolean => someWithin([primaryKey ?? [], ...uniques], columns)
+
+/**
+ * Whether, moreover, queries find at most one such row, even with the rows of child tables. A statement for a single
+ * row then needs no limit, which costs a step of its own, and joining it repeats nothing.
+ */
+export const isIdentified = (
+  { identifying }: Pick<CatalogRelation, 'identifying'>,
+  columns: readonly string[],
+): boolean => someWithin(identifying, columns)
+
+const someWithin = (uniques: readonly (readonly string[])[], columns: readonly string[]): boolean =>
+  uniques.some((unique) => unique.length > 0 && unique.every((column) => columns.includes(column)))
+
+interface Keyed extends Pick<CatalogRelation, 'uniques'> {
+  readonly columns: readonly Pick<CatalogColumn, 'name' | 'notNull'>[]
+}
+
+/** The first unique index whose columns are all NOT NULL: it identifies rows like a primary key. */
+export function notNullKey({ columns, uniques }: Keyed): readonly string[] | null {
+  const notNull = new Set(columns.filter((column) => column.notNull).map(({ name }) => name))
+  return uniques.find((names) => names.every((name) => notNull.has(name))) ?? null
+}
+
+/**
+ * Objects of the database in the owner's notation: `column public.posts.title`, `table "My Blog"."Posts"`. Source:
+ * PostgreSQL manual, Identifiers and Key Words.
+ */
+
+const plain = /^[a-z_][a-z0-9_]*$/
+
+const part = (name: string): string => (plain.test(name) ? name : `"${name.replaceAll('"', '""')}"`)
+
+const path = (...names: readonly string[]): string => names.map(part).join('.')
+
+const relationWords = {
+  r: 'table',
+  p: 'table',
+  v: 'view',
+  m: 'materialized view',
+  f: 'foreign table',
+} as const
+
+type RelationKind = keyof typeof relationWords
+
+/** The relation's kind in words, e.g. `view`. */
+export const relationWord = (kind: RelationKind): (typeof relationWords)[RelationKind] => relationWords[kind]
+
+/** Any object by the word for its kind and its qualified name. */
+export const nameObject = (word: string, ...names: readonly string[]): string => `${word} ${path(...names)}`
+
+/** The naming facts of a relation. */
+interface RelationLike {
+  readonly schema: string
+  readonly name: string
+  readonly kind: RelationKind
+}
+
+export const nameSchema = (name: string): string => nameObject('schema', name)
+
+export const nameRelation = (relation: RelationLike): string =>
+  nameObject(relationWord(relation.kind), relation.schema, relation.name)
+
+export const nameColumn = (relation: RelationLike, column: string): string =>
+  nameObject('column', relation.schema, relation.name, column)
+
+export const nameConstraint = (relation: RelationLike, constraint: string): string =>
+  `constraint ${part(constraint)} on ${path(relation.schema, relation.name)}`
+
+/** With its argument types, as COMMENT ON FUNCTION requires: `function public.add(integer, integer)`. */
+export const nameFunction = ({ schema, name, args }: FunctionLike): string =>
+  `${nameObject('function', schema, name)}(${args.map(({ typeText }) => typeText).join(', ')})`
+
+/** The naming facts of a function. */
+interface FunctionLike {
+  readonly schema: string
+  readonly name: string
+  readonly args: readonly { readonly typeText: string }[]
+}
+
+/** Of a composite type. */
+export const nameAttribute = (schema: string, type: string, attribute: string): string =>
+  nameObject('attribute', schema, type, attribute)
+
+export const nameType = (schema: string, name: string): string => nameObject('type', schema, name)

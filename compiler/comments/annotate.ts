@@ -1,28 +1,26 @@
 import { compareBytes } from '../../runtime/lib/text.ts'
-import { once } from '../../runtime/lib/caches.ts'
+import { once, createLru } from '../../runtime/lib/caches.ts'
 import { withoutMemory, type Memo } from '../../runtime/lib/memo/memo.ts'
-import type { Steps } from '../../runtime/lib/steps.ts'
-import type {
-  Catalog,
-  CatalogColumn,
-  CatalogForeignKey,
-  CatalogFunction,
-  CatalogGrant,
-  CatalogMember,
-  CatalogRelation,
-  CatalogSchema,
-  CatalogType,
-} from '../catalog/catalog.ts'
-import type { Diagnostic } from '../../runtime/contract/manifest.ts'
-import { present } from '../catalog/diagnostics/diagnostics.ts'
+import { type Steps, inTurns } from '../../runtime/lib/steps.ts'
 import {
+  type Catalog,
+  type CatalogColumn,
+  type CatalogForeignKey,
+  type CatalogFunction,
+  type CatalogGrant,
+  type CatalogMember,
+  type CatalogRelation,
+  type CatalogSchema,
+  type CatalogType,
   nameColumn,
   nameConstraint,
   nameType,
   nameFunction,
   nameRelation,
   nameSchema,
-} from '../catalog/diagnostics/object-name.ts'
+} from '../catalog/catalog.ts'
+import type { Diagnostic } from '../../runtime/contract/manifest.ts'
+import { present, diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import { isOff, isOn } from './additions.ts'
 import { readComment, type KeyTable, type SettingRefusal } from './settings.ts'
 import type {
@@ -35,6 +33,9 @@ import type {
   AnnotatedType,
   SchemaRefusal,
 } from './annotated.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Preset } from './column-access.ts'
+import { expressionProblem, type ParseTree } from './expressions.ts'
 
 /** An object with its settings, and the diagnostics of its comment and of its parts' comments. */
 interface Read<T> {
@@ -267,3 +268,96 @@ function annotateType({ comment, ...type }: CatalogType, table: KeyTable, compos
 /** The diagnostics of settings on an object without any; a comment that is not JSON is not ours there. */
 const strayDiagnostics = (table: KeyTable, object: string, comment: string): readonly Diagnostic[] =>
   readComment(table, 'other', () => object, comment).diagnostics.filter(({ code }) => code !== 'comment-json')
+
+/** A relation with its valid settings, and diagnostics of the others. */
+interface Checked {
+  readonly relation: AnnotatedRelation
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+const rememberedTexts = 1_000
+
+const saysAny = ({ settings }: AnnotatedRelation): boolean =>
+  settings.preset.length + settings.readOnly.length + settings.writeOnly.length > 0
+
+/**
+ * Creates the check of `preset` expressions, which needs a parser. An invalid one sets nothing, but its column stays
+ * unwritable for clients. An unchanged relation keeps its identity.
+ */
+export function createAccessReader(parse: ParseTree, memo: Memo): (noted: Noted) => Promise<Noted> {
+  const readable = createLru<string, true>(rememberedTexts)
+  const known = new WeakMap<AnnotatedRelation, AnnotatedRelation>()
+  const problemOf = async (text: string): Promise<string | null> => {
+    if (readable.get(text) === true) return null
+    const problem = await expressionProblem(parse, text)
+    // A failure may be temporary, if the parser gave up.
+    if (problem === null) readable.set(text, true)
+    return problem
+  }
+  const readRelation = async (relation: AnnotatedRelation, annotated: Annotated): Promise<Checked> => {
+    const object = nameRelation(relation)
+    const faults: Diagnostic[] = []
+    const kept = async (preset: Preset, command: 'insert' | 'update'): Promise<string | null> => {
+      const text = preset[command]
+      const reason = text === null ? null : await problemOf(text)
+      if (reason === null) return text
+      faults.push(diagnose('preset-unreadable', object, { ...preset, reason }))
+      return null
+    }
+    const preset: Preset[] = []
+    for (const one of relation.settings.preset)
+      preset.push({ ...one, insert: await kept(one, 'insert'), update: await kept(one, 'update') })
+    const diagnostics = [...faults, ...strangers(relation, annotated)]
+    if (faults.length === 0) return { relation, diagnostics }
+    const before = known.get(relation)
+    if (before !== undefined && isDeepStrictEqual(before.settings.preset, preset))
+      return { relation: before, diagnostics }
+    const read = { ...relation, settings: { ...relation.settings, preset } }
+    known.set(relation, read)
+    return { relation: read, diagnostics }
+  }
+  return async (noted) => {
+    const { annotated } = noted
+    const says = await inTurns(memo.map(saysAny, annotated.relations))
+    if (!says.includes(true)) return noted
+    const found: Diagnostic[] = []
+    const relations: AnnotatedRelation[] = []
+    for (const [place, relation] of annotated.relations.entries()) {
+      if (says[place] !== true) {
+        relations.push(relation)
+        continue
+      }
+      const read = await readRelation(relation, annotated)
+      relations.push(read.relation)
+      found.push(...read.diagnostics)
+    }
+    const diagnostics = [...noted.diagnostics, ...found]
+    return { annotated: { ...annotated, relations, diagnostics }, diagnostics }
+  }
+}
+
+/** Unknown names of roles and columns: such a setting protects nothing. */
+function strangers({ settings, columns, ...relation }: AnnotatedRelation, { roles }: Annotated): readonly Diagnostic[] {
+  const object = nameRelation(relation)
+  const lists = (['readOnly', 'writeOnly'] as const).flatMap((key) =>
+    settings[key].flatMap((item) => item.columns.map((column) => ({ key, role: item.role, column }))),
+  )
+  const presets = settings.preset.map(({ role, column }) => ({ key: 'preset', role, column }))
+  return [...lists, ...presets].flatMap(({ key, role, column }) => {
+    const found = columns.find(({ name }) => name === column)
+    const isFixed = key === 'preset' && (found?.generated === true || found?.identity === true)
+    return [
+      ...(role === 'public' || roles.some(({ name }) => name === role)
+        ? []
+        : [diagnose('access-unknown', object, { key, what: `the role ${JSON.stringify(role)}` })]),
+      ...(found === undefined || isFixed
+        ? [
+            diagnose('access-unknown', object, {
+              key,
+              what: `a column ${JSON.stringify(column)} that it could hold for`,
+            }),
+          ]
+        : []),
+    ]
+  })
+}

@@ -4,7 +4,7 @@ import type { Manifest } from '../../runtime/contract/manifest.ts'
 import { orNull } from '../../runtime/engine/artifact-failure.ts'
 import { readPart } from '../../runtime/engine/load.ts'
 import { sha256Hex } from '../../runtime/lib/text.ts'
-import { manifestText } from './manifest.ts'
+import { manifestText } from './emit.ts'
 
 /** c4: the files of one revision on disk. */
 export interface Artifacts {

@@ -1,5 +1,5 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
-import { literal } from '../../runtime/sql/literal.ts'
+import { literal } from '../../runtime/sql/tree.ts'
 import { sameJson } from '../../runtime/lib/memo/differences.ts'
 import type {
   ArbiterSql,

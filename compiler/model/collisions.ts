@@ -12,7 +12,7 @@ import { rootField, type RootField } from '../../runtime/contract/name-parts.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
-import { nameType, nameObject } from '../catalog/diagnostics/object-name.ts'
+import { nameType, nameObject } from '../catalog/catalog.ts'
 import type { FunctionNames } from './functions.ts'
 
 /**

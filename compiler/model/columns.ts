@@ -4,7 +4,7 @@ import type { ColumnFacts, Diagnostic } from '../../runtime/contract/manifest.ts
 import { opaqueType } from '../../runtime/sql/pg-types.ts'
 import type { AnnotatedColumn } from '../comments/annotated.ts'
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
-import { nameColumn } from '../catalog/diagnostics/object-name.ts'
+import { nameColumn } from '../catalog/catalog.ts'
 import { attributesOf } from './composites.ts'
 import { deprecation } from './deprecation.ts'
 import { formSwitches } from './filter-forms.ts'
@@ -23,8 +23,7 @@ import {
   orderSql,
   lookThrough,
 } from './scalars.ts'
-import type { ModelScope } from './scope.ts'
-import { tableAdditions } from './table-additions.ts'
+import { type ModelScope, tableAdditions } from './scope.ts'
 import type { ColumnSql } from './model.ts'
 
 /**

@@ -3,7 +3,7 @@ import { objectId } from '../../runtime/contract/facts.ts'
 import type { AttributeFacts, CompositeFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
 import { isOn } from '../comments/additions.ts'
 import type { Annotated, AnnotatedType } from '../comments/annotated.ts'
-import type { Oid } from '../catalog/catalog.ts'
+import { type Oid, nameAttribute, nameType } from '../catalog/catalog.ts'
 import {
   orderSql,
   additionsOfSchema,
@@ -19,7 +19,6 @@ import {
   sqlType,
 } from './scalars.ts'
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
-import { nameAttribute, nameType } from '../catalog/diagnostics/object-name.ts'
 import { columnField, isValidName, typeNameOf } from './names.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 import type { AttributeSql } from './model.ts'

@@ -4,7 +4,7 @@ import { hasFilter } from '../../runtime/sql/scalars.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/annotated.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
-import { nameFunction } from '../catalog/diagnostics/object-name.ts'
+import { nameFunction } from '../catalog/catalog.ts'
 import {
   readArguments,
   reservedProblem,

@@ -7,7 +7,7 @@ import { enumOperators, listOperators, type OperatorName } from '../../runtime/s
 import { scalarTable } from '../../runtime/sql/scalars.ts'
 import type { AnnotatedColumn, AnnotatedRelation } from '../comments/annotated.ts'
 import { diagnose, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
-import { nameRelation } from '../catalog/diagnostics/object-name.ts'
+import { nameRelation } from '../catalog/catalog.ts'
 import type { ValueScope } from './scalars.ts'
 
 type Facts = Pick<EntityFacts, 'defaultFilter'>

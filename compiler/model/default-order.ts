@@ -2,7 +2,7 @@ import type { ColumnFacts, Diagnostic, EntityFacts } from '../../runtime/contrac
 import type { DefaultOrderFacts } from '../../runtime/contract/stated.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 import { diagnose, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
-import { nameRelation } from '../catalog/diagnostics/object-name.ts'
+import { nameRelation } from '../catalog/catalog.ts'
 
 type Facts = Pick<EntityFacts, 'defaultOrder'>
 

@@ -24,7 +24,7 @@ import {
 } from './signatures.ts'
 import { type PlacedFunction, rowArgument } from './computed.ts'
 import type { CallSql } from './model.ts'
-import { nameFunction } from '../catalog/diagnostics/object-name.ts'
+import { nameFunction } from '../catalog/catalog.ts'
 import type { ModelScope } from './scope.ts'
 
 /** A function that is a field of Query or Mutation. */

@@ -8,7 +8,7 @@ import type { AnnotatedForeignKey, AnnotatedType } from '../comments/annotated.t
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { mayBeEqual } from './comparable.ts'
 import type { ModelScope } from './scope.ts'
-import { nameConstraint, nameRelation } from '../catalog/diagnostics/object-name.ts'
+import { nameConstraint, nameRelation } from '../catalog/catalog.ts'
 import type { RelationOutline, NamedRelation } from './named-relations.ts'
 
 /** A foreign key between two relations of the manifest, from a constraint or a comment. */

@@ -2,8 +2,8 @@ import { compareBytes } from '../../runtime/lib/text.ts'
 import type { EntityFacts, LookupFacts } from '../../runtime/contract/manifest.ts'
 import { isOn } from '../comments/additions.ts'
 import type { NamedRelation } from './named-relations.ts'
-import { isIdentified } from '../catalog/unique-keys.ts'
-import { tableAdditions } from './table-additions.ts'
+import { isIdentified } from '../catalog/catalog.ts'
+import { tableAdditions } from './scope.ts'
 
 /**
  * Unique keys for look-ups, changes and connections (spec/graphql.md 17.3, 17.4, 17.6); absent if the addition is off

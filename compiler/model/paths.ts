@@ -3,7 +3,7 @@ import type { RelationFacts, WayFacts } from '../../runtime/contract/manifest.ts
 import type { ConditionFacts } from '../../runtime/contract/stated.ts'
 import type { LinkSetting, LinkStep } from '../comments/links.ts'
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
-import { nameRelation } from '../catalog/diagnostics/object-name.ts'
+import { nameRelation, isIdentified, isUnique } from '../catalog/catalog.ts'
 import { additionsOfTable, buildColumns, nodeIdField } from './columns.ts'
 import { forwardField, leadingBack, leadingOn, reverseField } from './relations.ts'
 import { isCondition } from './default-filter.ts'
@@ -11,7 +11,6 @@ import { unlinked, type RelationLinks } from './links.ts'
 import { isValidName } from './names.ts'
 import type { NamedRelation, RelationOutline } from './named-relations.ts'
 import type { FunctionScope } from './signatures.ts'
-import { isIdentified, isUnique } from '../catalog/unique-keys.ts'
 import { readValues } from './scalars.ts'
 
 interface PathScope extends FunctionScope {

@@ -6,8 +6,8 @@ import type { NamedRelation, RelationOutline } from './named-relations.ts'
 import type { Link, RelationLinks } from './links.ts'
 import { isValidName, toOneField } from './names.ts'
 import { nodeIdField, nodeIdDiagnostic } from './columns.ts'
-import { isIdentified, isUnique } from '../catalog/unique-keys.ts'
-import { tableAdditions } from './table-additions.ts'
+import { isIdentified, isUnique } from '../catalog/catalog.ts'
+import { tableAdditions } from './scope.ts'
 
 /**
  * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones, then those of its comment

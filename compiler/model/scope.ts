@@ -6,6 +6,7 @@ import { objectId } from '../../runtime/contract/facts.ts'
 import type { EntityAdditions, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { ModelAddition } from './additions.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema, AnnotatedType } from '../comments/annotated.ts'
+import { isOn } from '../comments/additions.ts'
 
 /** The lookups of every pass, independent of the order of the lists. */
 export interface ModelScope extends Tables {
@@ -57,7 +58,7 @@ export const servedSchema = (
 })
 
 /** An object and the served schema that contains it. */
-export interface Placed<T> {
+interface Placed<T> {
   readonly object: T
   readonly schema: ServedSchema
 }
@@ -76,3 +77,7 @@ export function inOrder<T extends { readonly schema: string; readonly name: stri
 }
 
 export const inflects = (scope: ModelScope, schema: string): boolean => scope.schemas.get(schema)?.inflects ?? false
+
+/** Enabled additions of a table (spec/graphql.md 17); its setting takes precedence over its schema's. */
+export const tableAdditions = (relation: AnnotatedRelation, schema: ServedSchema): EntityAdditions =>
+  Object.fromEntries(schema.switches.filter((name) => isOn(name, relation, schema)).map((name) => [name, true]))

@@ -16,18 +16,16 @@ import {
   type ValueScope,
   sqlType,
 } from './scalars.ts'
-import { inflects, type ModelScope } from './scope.ts'
-import { tableAdditions } from './table-additions.ts'
+import { inflects, type ModelScope, tableAdditions } from './scope.ts'
 import type { ArgumentSql, AttributeSql, JsonForm } from './model.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import { attributesOf } from './composites.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
-import { nameFunction } from '../catalog/diagnostics/object-name.ts'
+import { nameFunction, type Oid } from '../catalog/catalog.ts'
 import { deprecation } from './deprecation.ts'
 import { execution } from './privileges.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
-import type { Oid } from '../catalog/catalog.ts'
 
 /** The arguments of a function, or why the API cannot pass them. */
 export type Arguments =

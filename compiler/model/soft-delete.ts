@@ -2,7 +2,7 @@ import type { Diagnostic, EntityFacts } from '../../runtime/contract/manifest.ts
 import type { SoftDeleteFacts } from '../../runtime/contract/stated.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 import { diagnose, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
-import { nameRelation } from '../catalog/diagnostics/object-name.ts'
+import { nameRelation } from '../catalog/catalog.ts'
 import { baseName } from './default-filter.ts'
 import type { ValueScope } from './scalars.ts'
 

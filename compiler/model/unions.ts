@@ -2,7 +2,7 @@ import type { EntityFacts, RelationFacts, UnionFacts } from '../../runtime/contr
 import { upperFirst } from '../../runtime/contract/name-parts.ts'
 import type { UnionSetting } from '../comments/polymorphism.ts'
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
-import { nameRelation } from '../catalog/diagnostics/object-name.ts'
+import { nameRelation } from '../catalog/catalog.ts'
 import { isValidName } from './names.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { nodeIdField } from './columns.ts'

@@ -1,10 +1,10 @@
 import type { UniqueKeyFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 import { diagnose, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
-import { nameConstraint } from '../catalog/diagnostics/object-name.ts'
+import { nameConstraint } from '../catalog/catalog.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { isValidEnumValue } from './names.ts'
-import { tableAdditions } from './table-additions.ts'
+import { tableAdditions } from './scope.ts'
 import type { ArbiterSql } from './model.ts'
 
 /** The unique keys for `onConflict` (spec/graphql.md 17), if the relation has `upsert`. */

@@ -1,6 +1,6 @@
 import { bare, ident } from './ident.ts'
-import { literal } from './literal.ts'
 import {
+  literal,
   joined,
   select,
   sql,

@@ -52,13 +52,13 @@ export interface SizeHole {
 }
 
 /** A sequence of nodes. */
-export interface Parts {
+interface Parts {
   readonly kind: 'parts'
   readonly nodes: readonly Sql[]
 }
 
 /** The text that a function, such as a builder, makes of the texts of nodes; it mentions each of them. */
-export interface Written {
+interface Written {
   readonly kind: 'written'
   readonly write: (texts: readonly string[]) => string
   readonly nodes: readonly Sql[]
@@ -100,7 +100,7 @@ export interface Vacancy {
 export type RowForm = 'record' | 'json'
 
 /** The row under an alias as a value that becomes an object. */
-export interface RowValue {
+interface RowValue {
   readonly kind: 'row'
   readonly alias: Ident
 }
@@ -230,4 +230,14 @@ function parts(nodes: readonly (Sql | number)[], textAt: (place: number) => stri
     } else text += `${node}${textAt(index + 1)}`
   })
   return all.length === 0 ? trusted(text) : { kind: 'parts', nodes: [...all, trusted(text)] }
+}
+
+/**
+ * A string constant in SQL text, for names that are data (node ids, enum labels); users' values are parameters. Text
+ * with a backslash is written as an escape string, so that it means the same under both values of
+ * standard_conforming_strings. Source: PostgreSQL manual, 4.1.2 Constants.
+ */
+export const literal = (text: string): SqlText => {
+  const quoted = `'${text.replaceAll("'", "''")}'`
+  return (text.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted) as SqlText
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { manifestDigest } from '../../compiler/emit/manifest.ts'
+import { manifestDigest } from '../../compiler/emit/emit.ts'
 import { createMemo, withoutMemory } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { catalog, table } from '../support/catalog-literal.ts'

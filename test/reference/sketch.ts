@@ -1,12 +1,6 @@
-import {
-  nameColumn,
-  nameConstraint,
-  nameFunction,
-  nameRelation,
-} from '../../compiler/catalog/diagnostics/object-name.ts'
+import { nameColumn, nameConstraint, nameFunction, nameRelation, isIdentified } from '../../compiler/catalog/catalog.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../compiler/comments/annotated.ts'
 import { rolePrivileges } from '../../compiler/catalog/privileges.ts'
-import { isIdentified } from '../../compiler/catalog/unique-keys.ts'
 import { homesOf, knownColumn, type Collation, type KnownColumn, type Types } from './column-types.ts'
 import {
   additions,

@@ -1,4 +1,4 @@
-import { literal } from '../../runtime/sql/literal.ts'
+import { literal } from '../../runtime/sql/tree.ts'
 import type { TestService } from './service.ts'
 
 /**

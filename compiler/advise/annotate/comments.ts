@@ -1,8 +1,13 @@
 import { withSettings } from '../../../runtime/lib/json.ts'
 import { ident, qualified } from '../../../runtime/sql/ident.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
-import type { Catalog, CatalogFunction, CatalogRelation, CatalogType } from '../../catalog/catalog.ts'
-import { relationWord } from '../../catalog/diagnostics/object-name.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
+import {
+  type Catalog,
+  type CatalogFunction,
+  type CatalogRelation,
+  type CatalogType,
+  relationWord,
+} from '../../catalog/catalog.ts'
 
 export type Commented =
   | { readonly kind: 'relation'; readonly relation: CatalogRelation }

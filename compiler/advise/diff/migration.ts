@@ -1,7 +1,7 @@
 import type { EntityFacts, EnumFacts, FunctionFacts, RelationFacts } from '../../../runtime/contract/manifest.ts'
 import { relationsBut } from '../../../runtime/engine/related.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
-import { nameObject } from '../../catalog/diagnostics/object-name.ts'
+import { nameObject } from '../../catalog/catalog.ts'
 import type { ApiChange } from './change.ts'
 import { DatabaseFailure, isAway } from '../../../runtime/db/failures/failures.ts'
 import type { SessionCommand, Query } from '../../../runtime/db/connect/session.ts'

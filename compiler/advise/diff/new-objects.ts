@@ -1,6 +1,6 @@
 import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
 import type { RoleVisibility } from '../../../runtime/engine/view.ts'
-import { nameObject } from '../../catalog/diagnostics/object-name.ts'
+import { nameObject } from '../../catalog/catalog.ts'
 import type { ApiChange } from './change.ts'
 
 /** New tables, views and functions that none of the roles may use: they are in no schema. */

@@ -1,7 +1,7 @@
 import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
 import type { RoleVisibility } from '../../../runtime/engine/view.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
-import { nameObject } from '../../catalog/diagnostics/object-name.ts'
+import { nameObject } from '../../catalog/catalog.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import type { ApiChange } from './change.ts'
 

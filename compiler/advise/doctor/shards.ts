@@ -1,7 +1,7 @@
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
 import { lookAtShards, shardWords, type WorkerNode } from '../../../runtime/db/shards/look.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
 /** About Citus: whether each API role reaches each worker node, and whether the nodes print values alike. */

@@ -1,6 +1,6 @@
 import { isOldNode, oldestNode } from './oldest-node.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
-import { nameObject } from '../../catalog/diagnostics/object-name.ts'
+import { nameObject } from '../../catalog/catalog.ts'
 import { advise, type Finding, fault, ok } from './findings.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { previousSecretOf } from '../../../runtime/settings/rotation.ts'

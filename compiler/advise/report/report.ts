@@ -2,7 +2,7 @@ import type { EntityFacts, Manifest, ReportFacts } from '../../../runtime/contra
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { type Advice, unlimitedSchema } from '../../../runtime/graphql/report/report-limits.ts'
 import { ident, qualified } from '../../../runtime/sql/ident.ts'
-import { nameObject } from '../../catalog/diagnostics/object-name.ts'
+import { nameObject } from '../../catalog/catalog.ts'
 import { withDatabase } from '../../../runtime/db/pool/pool.ts'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
 import { visibleTo } from '../../../runtime/engine/view.ts'

@@ -1,5 +1,5 @@
 import type { Leftovers } from '../../../runtime/contract/execution.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 import { type ByExtent, allRelations, classOf, firstNormalOid, isServed, touched } from './extent.ts'
 
 /**

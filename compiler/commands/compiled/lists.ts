@@ -4,7 +4,7 @@ import { hashListOf, type ListTable } from '../../../runtime/graphql/allowlist/a
 import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import { qualified } from '../../../runtime/sql/ident.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 import { listedName, readList } from '../../advise/diff/setting-changes.ts'
 

@@ -1,9 +1,8 @@
 import { bySchemaAndName, compareBytes } from '../../../runtime/lib/text.ts'
 import type { LiveFacts, LiveReason, LiveRelation, OwnRows } from '../../../runtime/contract/live.ts'
 import { withPredefined } from '../../catalog/privileges.ts'
-import type { Oid } from '../../catalog/catalog.ts'
+import { type Oid, nameFunction, nameRelation } from '../../catalog/catalog.ts'
 import { coreTable, readComment } from '../../comments/settings.ts'
-import { nameFunction, nameRelation } from '../../catalog/diagnostics/object-name.ts'
 import { type Fault, systemFault } from './mentions.ts'
 import type { Closure, KnownFunction, KnownRelation } from './read-relations.ts'
 

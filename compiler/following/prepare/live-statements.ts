@@ -1,5 +1,5 @@
 import type { LiveRelation } from '../../../runtime/contract/live.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 import { qualified } from '../../../runtime/sql/ident.ts'
 
 /** SQL that installs the reporting triggers on tables, with the privileges of the preparing role. */

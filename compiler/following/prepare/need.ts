@@ -1,5 +1,5 @@
 import type { Query } from '../../../runtime/db/connect/session.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 import { changingOwnObjects } from './obstacles.ts'
 
 export const lackOfBypass = 'policies bind service_role, since it does not bypass row-level security'

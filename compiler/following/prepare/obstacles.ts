@@ -1,5 +1,5 @@
 import type { Query } from '../../../runtime/db/connect/session.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 
 /**
  * Missing privileges of the preparing role, each an SQL query that fails on no database: the forbidden action, who may

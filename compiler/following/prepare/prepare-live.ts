@@ -1,4 +1,4 @@
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 import { leaderView } from '../../../runtime/db/check/live-locks.ts'
 import { bodyFunctions } from './live-bodies.ts'

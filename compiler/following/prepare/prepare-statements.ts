@@ -1,5 +1,5 @@
 import { ident } from '../../../runtime/sql/ident.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 import { currentBody } from '../../../runtime/db/check/version.ts'
 import { commandBody, dropBody, foldBody, followShardsBody, isFollowingShards, shardBody } from './counting.ts'
 import { liveNeeds, liveObjects } from './prepare-live.ts'

@@ -6,7 +6,7 @@ import type {
   RolePrivileges,
 } from '../../contract/execution.ts'
 import { arrayText } from '../../sql/array-text.ts'
-import { literal } from '../../sql/literal.ts'
+import { literal } from '../../sql/tree.ts'
 import { extended } from '../../sql/print.ts'
 import { createLru, type Lru } from '../../lib/caches.ts'
 import { sha256Hex } from '../../lib/text.ts'

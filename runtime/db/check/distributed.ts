@@ -1,5 +1,5 @@
 import type { BoundStatement, Caller, Exchange, RequestContext, RunExchange } from '../../contract/execution.ts'
-import { literal } from '../../sql/literal.ts'
+import { literal } from '../../sql/tree.ts'
 import { acrossShards, concernsNoRow } from '../failures/classify.ts'
 import { atStatement, DatabaseFailure } from '../failures/failures.ts'
 import type { SettingPairs } from '../connect/startup.ts'

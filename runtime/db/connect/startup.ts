@@ -1,5 +1,5 @@
 import { ident } from '../../sql/ident.ts'
-import { literal } from '../../sql/literal.ts'
+import { literal } from '../../sql/tree.ts'
 
 /**
  * Settings for a connection's whole life, sent in the startup packet: `reset all` returns to them (manual 19.1.3,

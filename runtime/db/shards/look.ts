@@ -1,6 +1,6 @@
 import { apiRoles } from '../../engine/summary.ts'
 import { ident } from '../../sql/ident.ts'
-import { literal } from '../../sql/literal.ts'
+import { literal } from '../../sql/tree.ts'
 import type { Query } from '../connect/session.ts'
 
 /** The worker nodes of a coordinator (Citus), which it reaches as the current role. */

@@ -19,7 +19,6 @@ import { isGeo, type RoleVisibility } from '../view.ts'
 import { columnConditions } from './compared.ts'
 import { deletedArgument } from './deleted.ts'
 import { arrayFilter, formTypesOf, rankType } from './form-filters.ts'
-import { groupsField } from './groups-field.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
@@ -33,6 +32,7 @@ import {
   wrapperFields,
   type MakePart,
   type SchemaTypes,
+  type Fields,
 } from './types.ts'
 
 /** Connections, edges, filters, orders and aggregates (spec/graphql.md 4 to 6). */
@@ -291,3 +291,46 @@ export const ofColumns =
         ),
     })
   }
+
+/** `groups` of a connection (spec/graphql.md 17.2), if the relation has them and a possible key. */
+function groupsField(entity: EntityFacts, types: SchemaTypes): Fields {
+  const by = entity.groups === true ? (types.part(entity, 'groupBy') as GraphQLInputType | undefined) : undefined
+  if (by === undefined) return {}
+  const widths = types.part(entity, 'groupWidths') as GraphQLInputType | undefined
+  const input = (part: 'having' | 'groupOrder'): GraphQLInputType => types.part(entity, part) as GraphQLInputType
+  const groups = field(
+    listOf(types.part(entity, 'grouped') as GraphQLOutputType),
+    { kind: 'member', member: 'groups', pages: entity },
+    'The rows that match, on all pages together, in groups of those with the same key. They are sorted by their key.',
+    {
+      by: {
+        type: nonNull(new GraphQLList(nonNull(by))),
+        description: 'What rows of a group have in common: values of fields, or the time in which they lie.',
+      },
+      ...(widths && {
+        widths: {
+          type: widths,
+          description:
+            'How far groups of numbers reach that are grouped by VALUE, from 0 on. Default: each its own group.',
+        },
+      }),
+      having: { type: input('having'), description: 'Conditions that the groups must meet. Default: none.' },
+      orderBy: {
+        type: new GraphQLList(nonNull(input('groupOrder'))),
+        description: 'What to sort the groups by, the most important first. Groups that tie are sorted by their key.',
+      },
+      first: {
+        type: scalars.Int,
+        description: `How many groups to take; at most ${entity.maxRows}, which is also the default.`,
+      },
+      after: { type: scalars.Cursor, description: 'Take groups that come after this cursor.' },
+      offset: { type: scalars.Int, description: 'How many groups to leave out at the start. Default 0.' },
+      timeZone: {
+        type: scalars.String,
+        description:
+          'The time zone in which days and longer times begin, such as "Europe/Oslo". Default: that of the database.',
+      },
+    },
+  )
+  return { groups }
+}

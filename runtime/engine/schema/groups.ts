@@ -1,4 +1,11 @@
-import { GraphQLInputObjectType, GraphQLList, type GraphQLInputType } from 'graphql'
+import {
+  GraphQLInputObjectType,
+  GraphQLList,
+  type GraphQLInputType,
+  GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLScalarType,
+} from 'graphql'
 import {
   recurringNames,
   recurringTimes,
@@ -10,12 +17,31 @@ import {
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import type { NamePart } from '../../contract/name-parts.ts'
-import { figureColumns, measuredColumns } from '../related.ts'
+import {
+  figureColumns,
+  measuredColumns,
+  listedColumns,
+  groupColumns,
+  groupRelations,
+  isMeasured,
+  reachesKey,
+} from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import { orderByDirection, scalarFilters } from './filters.ts'
 import type { InputField } from './related.ts'
 import { scalars } from './scalars.ts'
-import { alternatives, nonNull, shown, typeName, type MakePart, type SchemaTypes } from './types.ts'
+import {
+  alternatives,
+  nonNull,
+  shown,
+  typeName,
+  type MakePart,
+  type SchemaTypes,
+  field,
+  wrapperFields,
+  type Fields,
+} from './types.ts'
+import { figureFields, ofColumns } from './collections.ts'
 
 /** Conditions on groups of rows, and their order (spec/graphql.md 17.2). */
 
@@ -150,7 +176,7 @@ export const makePercentileHaving =
     )
 
 /** The argument of a percentile. */
-export const percentileAt = {
+const percentileAt = {
   type: nonNull(scalars.Float),
   description: 'Which part of the values lies below: 0.5 is the median, 0 the smallest value, 1 the largest.',
 }
@@ -181,3 +207,93 @@ export const makeHaving: MakePart = (entity, types) => {
   })
   return self
 }
+
+/** The members of a group (spec/graphql.md 17.2). */
+export const makeGrouped: MakePart = (entity, types) =>
+  new GraphQLObjectType({
+    name: typeName(entity, 'grouped'),
+    description: `A group of rows of ${entity.name}.`,
+    fields: () => ({
+      ...wrapperFields({
+        key: [nonNull(types.part(entity, 'groupKey') as GraphQLOutputType), 'What the rows have in common.'],
+        ...recurringFields(entity, types),
+        count: [nonNull(scalars.Int), 'How many rows there are.'],
+        ...figureFields(entity, types, groupFigureNames),
+      }),
+      ...percentileField(entity, types),
+      ...valuesField(entity, types),
+      ...wrapperFields({ cursor: [nonNull(scalars.String), 'The place of the group in the order.'] }),
+    }),
+  })
+
+const recurringFields = (entity: EntityFacts, types: SchemaTypes): Parameters<typeof wrapperFields>[0] =>
+  Object.fromEntries(
+    recurringNames.flatMap((time) => {
+      const { member, help } = recurringTimes[time]
+      const type = types.part(entity, member) as GraphQLOutputType | undefined
+      return type === undefined ? [] : [[member, [nonNull(type), help]] as const]
+    }),
+  )
+
+function percentileField(entity: EntityFacts, types: SchemaTypes): Fields {
+  const type = types.part(entity, 'percentiles') as GraphQLObjectType | undefined
+  if (type === undefined) return {}
+  const meaning = { kind: 'member', member: 'percentile' } as const
+  return { percentile: field(type, meaning, 'A value between the values, nulls left out.', { at: percentileAt }) }
+}
+
+function valuesField(entity: EntityFacts, types: SchemaTypes): Fields {
+  const type = types.part(entity, 'listed') as GraphQLObjectType | undefined
+  if (type === undefined) return {}
+  const atMost = { type: nonNull(scalars.Int), description: `How many of them; never more than ${entity.maxRows}.` }
+  const meaning = { kind: 'member', member: 'values', pages: entity } as const
+  return { values: field(nonNull(type), meaning, 'Different values, the least first, nulls left out.', { atMost }) }
+}
+
+/** Undefined without numeric columns. */
+export const makePercentiles = (visible: RoleVisibility): MakePart =>
+  ofColumns(
+    'percentiles',
+    'A percentile of each column.',
+    (entity) => measuredColumns(visible, entity),
+    () => [scalars.Float, 'Between two values in proportion.'],
+  )
+
+/** Undefined without sortable columns. */
+export const makeListed = (visible: RoleVisibility): MakePart =>
+  ofColumns(
+    'listed',
+    'Different values of each column.',
+    (entity) => listedColumns(visible, entity),
+    (column, types) => [
+      nonNull(new GraphQLList(nonNull(types.output(shown(column).type)))),
+      'The least first, nulls left out.',
+    ],
+  )
+
+/** Widths of groups of numbers (spec/graphql.md 17.2); undefined without numeric keys. */
+export const makeGroupWidths =
+  (visible: RoleVisibility): MakePart =>
+  (entity, types) =>
+    reachesKey(visible, entity, isMeasured)
+      ? new GraphQLInputObjectType({
+          name: typeName(entity, 'groupWidths'),
+          description: `How far groups of rows of ${entity.name} reach by numbers.`,
+          fields: () =>
+            Object.fromEntries([
+              ...[...groupColumns(visible, entity)].flatMap(([name, column]): readonly InputField[] =>
+                isMeasured(column)
+                  ? [[name, { type: widthOf(column), description: `How far groups by ${name} reach; more than 0.` }]]
+                  : [],
+              ),
+              ...[...groupRelations(visible, entity)].flatMap(([name, { target }]): readonly InputField[] => {
+                const type = types.part(target, 'groupWidths') as GraphQLInputType | undefined
+                return type === undefined ? [] : [[name, { type, description: `How far groups by ${name} reach.` }]]
+              }),
+            ]),
+        })
+      : undefined
+
+/** Groups of whole numbers begin at whole numbers. */
+const widthOf = ({ type }: ColumnFacts): GraphQLScalarType =>
+  type?.kind === 'scalar' && (type.name === 'Int' || type.name === 'BigInt') ? scalars.BigInt : scalars.BigFloat

@@ -30,10 +30,12 @@ import {
   makePercentileHaving,
   makePercentileInput,
   makePercentileOrder,
+  makeGroupWidths,
+  makeGrouped,
+  makeListed,
+  makePercentiles,
 } from './groups.ts'
 import { bucketEnums, makeGroupBy, makeGroupKey, makeGroupKeyOrder } from './group-keys.ts'
-import { makeGroupWidths } from './group-widths.ts'
-import { makeGrouped, makeListed, makePercentiles } from './grouped.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { deletedRows } from './deleted.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'

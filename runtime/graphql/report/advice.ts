@@ -1,7 +1,7 @@
 import type { BoundStatement } from '../../contract/execution.ts'
 import type { AllowlistFacts } from '../../contract/guards.ts'
 import { secretName } from '../../engine/secret-columns.ts'
-import { literal } from '../../sql/literal.ts'
+import { literal } from '../../sql/tree.ts'
 import { named } from '../statements/parameters.ts'
 import { KEYS, PERIODS, RULES, UNRELATED } from './advice-rules.ts'
 import { noLimits } from './report-limits.ts'

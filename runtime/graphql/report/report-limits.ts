@@ -1,6 +1,6 @@
 import type { Manifest } from '../../contract/manifest.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
-import { literal } from '../../sql/literal.ts'
+import { literal } from '../../sql/tree.ts'
 import { withSettings, isJsonObject } from '../../lib/json.ts'
 
 /** The remark about an API without limits, whose public key may request unlimited work. */

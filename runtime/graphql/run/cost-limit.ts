@@ -3,7 +3,7 @@ import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createTryingLru } from '../../lib/caches.ts'
 import { exchangeOf, type ExchangeContext } from './turn.ts'
 import { refuse } from '../protocol/failures.ts'
-import { literal } from '../../sql/literal.ts'
+import { literal } from '../../sql/tree.ts'
 
 /**
  * `limits.cost` (spec/graphql.md 17): Postgres' cost estimate for the statements of a document, before any of them

@@ -1,7 +1,6 @@
 import type { RecurringTime } from '../../contract/aggregates.ts'
 import type { ColumnBuilder } from '../../contract/builder.ts'
-import { literal } from '../../sql/literal.ts'
-import { sql, trusted, type Sql } from '../../sql/tree.ts'
+import { literal, sql, trusted, type Sql } from '../../sql/tree.ts'
 import type { GroupKey } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
 import { valueParameter } from './parameters.ts'

@@ -1,5 +1,4 @@
-import { literal } from '../../sql/literal.ts'
-import { applied, joined, sql, trusted, type Ident, type Sql } from '../../sql/tree.ts'
+import { literal, applied, joined, sql, trusted, type Ident, type Sql } from '../../sql/tree.ts'
 import type { CarriedColumn, WriteStep } from '../plan/write-steps.ts'
 import { nullReferred } from './reasons.ts'
 import { columnOf, type Scope } from './source.ts'

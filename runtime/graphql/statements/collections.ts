@@ -1,7 +1,7 @@
 import { bare } from '../../sql/ident.ts'
 import { alike, asItems, object, type MakeObject } from '../../sql/json.ts'
-import { literal } from '../../sql/literal.ts'
 import {
+  literal,
   joined,
   select,
   sql,
@@ -23,7 +23,7 @@ import {
   type PageSql,
 } from './connection.ts'
 import { cursorText } from './cursor.ts'
-import { gather, type Made } from './gather.ts'
+import { gather, type Made } from './collection.ts'
 import { matchingRows, type Matching, scanRows } from './matching.ts'
 import { orderBy, reversed, sameKey } from './order.ts'
 import { rowsOnPage, valueParameter } from './parameters.ts'

@@ -1,7 +1,6 @@
 import type { AttributeBuilder, Attributes } from '../../contract/builder.ts'
 import { object, objectFrom } from '../../sql/json.ts'
-import { literal } from '../../sql/literal.ts'
-import { applied, sql, type Ident, type Pair, type Sql } from '../../sql/tree.ts'
+import { literal, applied, sql, type Ident, type Pair, type Sql } from '../../sql/tree.ts'
 import type { CompositeMembers } from '../plan/plan-nodes.ts'
 
 /** A composite value as a JSON object; null only if the whole value is null (PostgreSQL manual 9.2). */

@@ -1,7 +1,6 @@
 import { bare } from '../../sql/ident.ts'
 import { asItems, object, objectFrom, type MakeObject } from '../../sql/json.ts'
-import { literal } from '../../sql/literal.ts'
-import { select, sql, type From, type Ident, type Pair, type Sql } from '../../sql/tree.ts'
+import { literal, select, sql, type From, type Ident, type Pair, type Sql } from '../../sql/tree.ts'
 import type { Collection, ConnectionMember, Groups, PageInfoMember, Row } from '../plan/plan-nodes.ts'
 import { rowsOnPage } from './parameters.ts'
 import { given, type Writer } from './source.ts'

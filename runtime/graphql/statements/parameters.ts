@@ -1,10 +1,9 @@
 import type { Printed } from '../../sql/print.ts'
-import { parameter as parameterNode, sql, type Parameter, type Sql } from '../../sql/tree.ts'
+import { parameter as parameterNode, sql, type Parameter, type Sql, literal } from '../../sql/tree.ts'
 import { refuse } from '../protocol/failures.ts'
 import type { Page } from '../plan/plan-nodes.ts'
 import type { Value, Slot } from '../plan/values.ts'
 import { arrayText } from '../../sql/array-text.ts'
-import { literal } from '../../sql/literal.ts'
 import type { PreparedText } from '../../contract/execution.ts'
 import { sha256Hex } from '../../lib/text.ts'
 

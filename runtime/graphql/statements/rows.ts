@@ -1,6 +1,5 @@
 import { firstObject, objectFrom } from '../../sql/json.ts'
-import { literal } from '../../sql/literal.ts'
-import { applied, sql, written, type From, type Pair, type Select, type Sql } from '../../sql/tree.ts'
+import { literal, applied, sql, written, type From, type Pair, type Select, type Sql } from '../../sql/tree.ts'
 import type { CallBuilder, ComputedBuilder } from '../../contract/builder.ts'
 import type { CallResult, ComputedCall, Row, RowMember, ToOne } from '../plan/plan-nodes.ts'
 import { collectionObject } from './collection.ts'

@@ -3,8 +3,17 @@ import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { bare } from '../../sql/ident.ts'
 import type { MakeObject } from '../../sql/json.ts'
-import { literal } from '../../sql/literal.ts'
-import { applied, sql, trusted, type Carried, type Outlet, type Ident, type Sql, type SqlText } from '../../sql/tree.ts'
+import {
+  literal,
+  applied,
+  sql,
+  trusted,
+  type Carried,
+  type Outlet,
+  type Ident,
+  type Sql,
+  type SqlText,
+} from '../../sql/tree.ts'
 import type {
   Argument,
   Collection,

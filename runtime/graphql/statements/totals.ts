@@ -1,7 +1,7 @@
 import { bare } from '../../sql/ident.ts'
 import { toJson, type MakeObject } from '../../sql/json.ts'
-import { literal } from '../../sql/literal.ts'
 import {
+  literal,
   joined,
   select,
   sql,

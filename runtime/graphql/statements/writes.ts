@@ -1,7 +1,7 @@
 import { bare, ident } from '../../sql/ident.ts'
 import { asItems, built, isBuilt, object, objectFrom, toJson } from '../../sql/json.ts'
-import { literal } from '../../sql/literal.ts'
 import {
+  literal,
   applied,
   joined,
   select,
@@ -26,7 +26,7 @@ import type {
   UpdateRows,
 } from '../plan/plan-nodes.ts'
 import { compileFilter } from './filter.ts'
-import { gather, type Made } from './gather.ts'
+import { gather, type Made } from './collection.ts'
 import { ofKeyed, columnOf, directScope, given, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
 import { presetValue, setSql } from './set.ts'

@@ -4,7 +4,7 @@ import type { CallBuilder, ColumnBuilder, EntityBuilder } from '../../../runtime
 import { objectId } from '../../../runtime/contract/facts.ts'
 import { evaluateModule } from '../../../runtime/engine/load.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
 
 /** Column type, the value as it comes in (text, or an array of texts), and as it prints in JSON. */

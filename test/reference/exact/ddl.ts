@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 import { firstIdentity } from '../interpreter/store.ts'
 import type {
   AccessSketch,

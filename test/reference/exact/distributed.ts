@@ -8,7 +8,7 @@ import {
   type World,
 } from '../interpreter/world.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 import { fieldsOn, type LeadingField } from './worlds/world.ts'
 import { clusterOf } from '../../support/clusters.ts'
 import type { Major, TestDatabase } from '../../support/database.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
-import { literal } from '../../../runtime/sql/literal.ts'
+import { literal } from '../../../runtime/sql/tree.ts'
 import type { SchemaReport } from '../../../runtime/graphql/report/report.ts'
 import { introspect } from '../../support/api-schema.ts'
 import { worlds } from '../../reference/exact/worlds/world.ts'

@@ -2,12 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { diagnose, diagnosticKinds, printDiagnostics } from '../../../../compiler/catalog/diagnostics/diagnostics.ts'
 import { dump } from '../../../../compiler/catalog/diagnostics/dump.ts'
-import {
-  nameColumn,
-  nameConstraint,
-  nameRelation,
-  nameSchema,
-} from '../../../../compiler/catalog/diagnostics/object-name.ts'
+import { nameColumn, nameConstraint, nameRelation, nameSchema } from '../../../../compiler/catalog/catalog.ts'
 
 describe('names of objects', () => {
   const posts = { schema: 'public', name: 'Blog "Posts"', kind: 'm' } as const

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { literal } from '../../../../runtime/sql/literal.ts'
+import { literal } from '../../../../runtime/sql/tree.ts'
 import { questions, usefulRoles } from '../../../reference/questions/document.ts'
 import type { Question, World } from '../../../reference/interpreter/world.ts'
 import { worlds } from '../../../reference/exact/worlds/world.ts'
