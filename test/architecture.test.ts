@@ -234,6 +234,11 @@ describe('the house', () => {
     expect(closures).toEqual([])
   })
 
+  // A longer one is a module of functions that take a record of the state.
+  it('has no closure over state of more than 80 lines', () => {
+    expect(files.filter((file) => !isReference(file)).flatMap(longClosures)).toEqual([])
+  })
+
   it('has no barrels', () => {
     expect(files.filter((file) => file.endsWith('/index.ts'))).toEqual([])
   })
@@ -306,17 +311,33 @@ function rememberedClosures(file: string): readonly string[] {
   if (!/\b(?:memo|shared)\.\w/.test(text)) return []
   const source = parse(file, text)
   const names = new Set(source.statements.flatMap(namesOf))
-  const closures: string[] = []
-  const visit = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && isMemoMethod(node.expression)) {
-      const name = node.arguments[0]?.getText(source) ?? ''
-      // A member of a module's constant, or a function for one type, is the module's own as well.
-      if (!names.has(/^\w*/.exec(name)?.[0] ?? '') || !/^[\w.]+(?:<\w+>)?$/.test(name)) closures.push(`${file} ${name}`)
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
-  return closures
+  return [...nodesIn(source)].flatMap((node) => {
+    if (!ts.isCallExpression(node) || !isMemoMethod(node.expression)) return []
+    const name = node.arguments[0]?.getText(source) ?? ''
+    // A member of a module's constant, or a function for one type, is the module's own as well.
+    return names.has(/^\w*/.exec(name)?.[0] ?? '') && /^[\w.]+(?:<\w+>)?$/.test(name) ? [] : `${file} ${name}`
+  })
+}
+
+/** Functions of more than 80 lines with functions within. */
+function longClosures(file: string): readonly string[] {
+  const source = parse(file, readFileSync(file, 'utf8'))
+  const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1
+  return [...nodesIn(source)].filter(isFunction).flatMap((node) => {
+    const [first, last] = [lineOf(node.getStart(source)), lineOf(node.end)]
+    return last - first < 80 || ![...nodesIn(node)].some((one) => one !== node && isFunction(one))
+      ? []
+      : `${file}:${first}`
+  })
+}
+
+const isFunction = (node: ts.Node): boolean => ts.isFunctionLike(node) && 'body' in node && node.body !== undefined
+
+function* nodesIn(node: ts.Node): Generator<ts.Node> {
+  yield node
+  const children: ts.Node[] = []
+  ts.forEachChild(node, (child) => void children.push(child))
+  for (const child of children) yield* nodesIn(child)
 }
 
 const isMemoMethod = (node: ts.Node): boolean =>

@@ -201,6 +201,20 @@ export const comparesAll = (rights: Rights, entity: EntityFacts, columns: readon
     return column === undefined || namesType(rights, column)
   })
 
+const writes = ({ can }: Rights, { grants }: EntityFacts, column: ColumnFacts, kind: 'insert' | 'update'): boolean =>
+  can(grants[kind]) || can(column.grants[kind])
+
+/** Citus adds defaults to inserts, so the role needs privileges on their columns as well. */
+const insertsDefaults = ({ can }: Rights, { grants, sentDefaults = [] }: EntityFacts): boolean =>
+  can(grants.insert) || sentDefaults.every(can)
+
+function deletes(rights: Rights, entity: EntityFacts): boolean {
+  const { grants, softDelete } = entity
+  if (!rights.can(grants.delete) || softDelete === undefined) return rights.can(grants.delete)
+  const mark = softDelete === null ? undefined : columnOf(entity, softDelete.column)
+  return mark !== undefined && writes(rights, entity, mark, 'update')
+}
+
 export function columnsVisibleTo(rights: Rights, { seesType, compares }: VisibleTypes): VisibleColumns {
   const { can } = rights
   const accesses = new Map<EntityFacts, Access>()
@@ -209,8 +223,6 @@ export function columnsVisibleTo(rights: Rights, { seesType, compares }: Visible
     accesses.set(entity, found)
     return found
   }
-  const writes = (entity: EntityFacts, column: ColumnFacts, kind: 'insert' | 'update'): boolean =>
-    can(entity.grants[kind]) || can(column.grants[kind])
   const hasField = (entity: EntityFacts, column: ColumnFacts): boolean =>
     column.field !== null &&
     !access(entity).writeOnly.has(column.column) &&
@@ -236,18 +248,15 @@ export function columnsVisibleTo(rights: Rights, { seesType, compares }: Visible
         !access(entity).withheld.has(column.column) &&
         hasType(column) &&
         seesType(column) &&
-        writes(entity, column, kind),
+        writes(rights, entity, column, kind),
     )
-  /** Citus adds defaults to inserts, so the role needs privileges on their columns as well. */
-  const insertsDefaults = ({ grants, sentDefaults = [] }: EntityFacts): boolean =>
-    can(grants.insert) || sentDefaults.every(can)
   const insertable = (entity: EntityFacts): readonly ColumnFacts[] =>
-    insertsDefaults(entity) ? inputs(entity, 'insert') : []
+    insertsDefaults(rights, entity) ? inputs(entity, 'insert') : []
   const presets: VisibleColumns['presets'] = (entity, command) =>
     access(entity).presets.flatMap((preset): readonly PresetPlace[] => {
       const at = preset[command]
       const column = columnOf(entity, preset.column)
-      return at !== null && column !== undefined && writes(entity, column, command)
+      return at !== null && column !== undefined && writes(rights, entity, column, command)
         ? [{ column: preset.column, at }]
         : []
     })
@@ -261,12 +270,7 @@ export function columnsVisibleTo(rights: Rights, { seesType, compares }: Visible
     orderable: (entity) => entity.columns.filter((column) => column.order && seesColumn(entity, column)),
     insertable,
     updatable: (entity) => inputs(entity, 'update'),
-    deletes: (entity) => {
-      const { grants, softDelete } = entity
-      if (!can(grants.delete) || softDelete === undefined) return can(grants.delete)
-      const mark = softDelete === null ? undefined : columnOf(entity, softDelete.column)
-      return mark !== undefined && writes(entity, mark, 'update')
-    },
+    deletes: (entity) => deletes(rights, entity),
     takeovers: (entity) =>
       inputs(entity, 'update').filter(
         (column) => selects(rights, entity, column) && !access(entity).writeOnly.has(column.column),

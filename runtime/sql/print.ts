@@ -14,7 +14,6 @@ import type {
   PageSize,
   Sql,
   Union,
-  Vacancy,
   Carried,
   Ident,
 } from './tree.ts'
@@ -48,98 +47,107 @@ export const printOpen = (statement: SelectList, rows: RowForm = 'record'): Prin
 export const extended = (text: OpenText, columns: readonly string[], condition: string): string =>
   `${[text, ...columns].join(', ')} where ${condition}`
 
+/** A statement that is being printed. */
+interface Printing extends Uses {
+  readonly rows: RowForm
+  /** The number of each parameter, by its value. */
+  readonly numbers: Map<unknown, number>
+  readonly sizes: PageSize[]
+}
+
 /** Prints a statement. Its parameters are numbered in the order of the text. */
 export function print(statement: Select, rows: RowForm = 'record'): Printed {
-  const { columns, items, isItem } = findUses(statement, rows)
-  const numbers = new Map<unknown, number>()
-  const sizes: PageSize[] = []
-
-  const text = (node: Sql): string => {
-    if (typeof node === 'string') return node
-    switch (node.kind) {
-      case 'parameter':
-        return placeholder(node)
-      case 'size':
-        return `${mark}${sizes.push(node) - 1}${mark}`
-      case 'parts':
-        return list(node.nodes, '')
-      case 'written':
-        return node.write(node.nodes.map(text))
-      case 'carried':
-        return `${node.outlet.alias}.${columns.get(node.outlet)?.get(node.of)}`
-      case 'outlet':
-        return carriedList(node)
-      case 'vacancy':
-        return nullList(node)
-      case 'row':
-        return rowText(node.alias)
-      case 'object':
-        return text(rows === 'json' ? node.json() : node.record)
-      case 'item':
-        return isItem(node) ? rowText(node.alias) : text(object(node.pairs))
-      case 'select':
-        return `(${selectText(node)})`
-      case 'union':
-        return unionText(node)
-    }
-  }
-  /** The cast makes one value of it; a bare alias could be the name of a column. */
-  const rowText = (alias: string): string => (rows === 'record' ? `(${alias}.*)::record` : `row_to_json(${alias}.*)`)
-  const list = (nodes: readonly Sql[], between = ', '): string => nodes.map(text).join(between)
-  /** A clause that is left out if it is empty. */
-  const clause = (word: string, nodes: readonly Sql[] = [], between = ', '): string =>
-    nodes.length === 0 ? '' : ` ${word} ${list(nodes, between)}`
-
-  const placeholder = (node: Parameter): string => {
-    const number = numbers.get(node.value) ?? numbers.size + 1
-    numbers.set(node.value, number)
-    return `$${number}`
-  }
-  const carriedList = (outlet: Outlet): string => {
-    const used = [...(columns.get(outlet) ?? [])]
-    return used.length === 0 ? text(outlet.otherwise) : used.map(([of, as]) => `${text(of)} as ${as}`).join(', ')
-  }
-  const nullList = ({ outlet }: Vacancy): string => {
-    const used = [...(columns.get(outlet) ?? [])]
-    return used.length === 0
-      ? text(outlet.otherwise)
-      : used.map(([of, as]) => `${text(outlet.nullOf(of))} as ${as}`).join(', ')
-  }
-  const columnText = ({ value, as }: Column): string => (as === undefined ? text(value) : `${text(value)} as ${as}`)
-  const columnList = (all: readonly Column[]): string => all.map((column) => ` ${columnText(column)}`).join(',')
-
-  const fromText = ({ of, alias, joins = [] }: From): string => {
-    const rows = alias === undefined ? text(of) : `${text(of)} ${alias}`
-    return rows + joins.map((join) => ` ${join.kind} ${text(join.of)} ${join.alias} on ${text(join.on)}`).join('')
-  }
-  const itemText = ({ alias, pairs }: Item): string => `, lateral (select${columnList(columnsOf(pairs))}) ${alias}`
-  const cteText = ({ name, materialized, of }: Cte): string =>
-    `${name} as ${materialized ? 'materialized ' : ''}${text(of)}`
-  const withText = (ctes: readonly Cte[] = []): string =>
-    ctes.length === 0 ? '' : `with ${ctes.map(cteText).join(', ')} `
-
-  const selectText = (node: Select): string =>
-    withText(node.with) +
-    'select' +
-    (node.distinctOn === undefined ? '' : ` distinct on (${list(node.distinctOn)})`) +
-    columnList(node.columns) +
-    (node.from === undefined ? '' : ` from ${node.from.map(fromText).join(', ')}`) +
-    (items.get(node) ?? []).map(itemText).join('') +
-    clause('where', node.where, ' and ') +
-    clause('group by', node.groupBy) +
-    clause('having', node.having, ' and ') +
-    clause('order by', node.orderBy) +
-    (node.limit === undefined ? '' : ` limit ${text(node.limit)}`) +
-    (node.offset === undefined ? '' : ` offset ${text(node.offset)}`)
-
-  const unionText = ({ alias, arms, orderBy, limit, offset }: Union): string =>
-    `(select * from (${list(arms, ' union all ')}) ${alias}${clause('order by', orderBy)} limit ${text(limit)}` +
-    `${offset === undefined ? '' : ` offset ${text(offset)}`})`
-
-  const written = selectText(statement)
-  const values = [...numbers.keys()]
-  return sizes.length === 0 ? { text: written, values } : { ...withSizes(written, sizes), values }
+  const printing: Printing = { ...findUses(statement, rows), rows, numbers: new Map(), sizes: [] }
+  const text = selectText(printing, statement)
+  const values = [...printing.numbers.keys()]
+  return printing.sizes.length === 0 ? { text, values } : { ...withSizes(text, printing.sizes), values }
 }
+
+function textOf(printing: Printing, node: Sql): string {
+  if (typeof node === 'string') return node
+  switch (node.kind) {
+    case 'parameter':
+      return placeholder(printing, node)
+    case 'size':
+      return `${mark}${printing.sizes.push(node) - 1}${mark}`
+    case 'parts':
+      return list(printing, node.nodes, '')
+    case 'written':
+      return node.write(node.nodes.map((inner) => textOf(printing, inner)))
+    case 'carried':
+      return `${node.outlet.alias}.${printing.columns.get(node.outlet)?.get(node.of)}`
+    case 'outlet':
+      return carriedList(printing, node, (of) => of)
+    case 'vacancy':
+      return carriedList(printing, node.outlet, node.outlet.nullOf)
+    case 'row':
+      return rowText(printing, node.alias)
+    case 'object':
+      return textOf(printing, printing.rows === 'json' ? node.json() : node.record)
+    case 'item':
+      return printing.isItem(node) ? rowText(printing, node.alias) : textOf(printing, object(node.pairs))
+    case 'select':
+      return `(${selectText(printing, node)})`
+    case 'union':
+      return unionText(printing, node)
+  }
+}
+
+function placeholder({ numbers }: Printing, { value }: Parameter): string {
+  const number = numbers.get(value) ?? numbers.size + 1
+  numbers.set(value, number)
+  return `$${number}`
+}
+
+/** The cast makes one value of it; a bare alias could be the name of a column. */
+const rowText = ({ rows }: Printing, alias: string): string =>
+  rows === 'record' ? `(${alias}.*)::record` : `row_to_json(${alias}.*)`
+
+function carriedList(printing: Printing, outlet: Outlet, valueOf: (of: Sql) => Sql): string {
+  const used = [...(printing.columns.get(outlet) ?? [])]
+  if (used.length === 0) return textOf(printing, outlet.otherwise)
+  return used.map(([of, as]) => `${textOf(printing, valueOf(of))} as ${as}`).join(', ')
+}
+
+const list = (printing: Printing, nodes: readonly Sql[], between = ', '): string =>
+  nodes.map((node) => textOf(printing, node)).join(between)
+
+/** A clause that is left out if it is empty. */
+const clause = (printing: Printing, word: string, nodes: readonly Sql[] = [], between = ', '): string =>
+  nodes.length === 0 ? '' : ` ${word} ${list(printing, nodes, between)}`
+
+const columnList = (printing: Printing, columns: readonly Column[]): string =>
+  columns.map(({ value, as }) => ` ${textOf(printing, value)}${as === undefined ? '' : ` as ${as}`}`).join(',')
+
+function fromText(printing: Printing, { of, alias, joins = [] }: From): string {
+  const text = (node: Sql): string => textOf(printing, node)
+  const first = alias === undefined ? text(of) : `${text(of)} ${alias}`
+  return first + joins.map((join) => ` ${join.kind} ${text(join.of)} ${join.alias} on ${text(join.on)}`).join('')
+}
+
+const itemText = (printing: Printing, { alias, pairs }: Item): string =>
+  `, lateral (select${columnList(printing, columnsOf(pairs))}) ${alias}`
+
+const withText = (printing: Printing, ctes: readonly Cte[]): string =>
+  `with ${ctes.map(({ name, materialized, of }) => `${name} as ${materialized ? 'materialized ' : ''}${textOf(printing, of)}`).join(', ')} `
+
+const selectText = (printing: Printing, node: Select): string =>
+  (node.with === undefined || node.with.length === 0 ? '' : withText(printing, node.with)) +
+  'select' +
+  (node.distinctOn === undefined ? '' : ` distinct on (${list(printing, node.distinctOn)})`) +
+  columnList(printing, node.columns) +
+  (node.from === undefined ? '' : ` from ${node.from.map((from) => fromText(printing, from)).join(', ')}`) +
+  (printing.items.get(node) ?? []).map((item) => itemText(printing, item)).join('') +
+  clause(printing, 'where', node.where, ' and ') +
+  clause(printing, 'group by', node.groupBy) +
+  clause(printing, 'having', node.having, ' and ') +
+  clause(printing, 'order by', node.orderBy) +
+  (node.limit === undefined ? '' : ` limit ${textOf(printing, node.limit)}`) +
+  (node.offset === undefined ? '' : ` offset ${textOf(printing, node.offset)}`)
+
+const unionText = (printing: Printing, { alias, arms, orderBy, limit, offset }: Union): string =>
+  `(select * from (${list(printing, arms, ' union all ')}) ${alias}${clause(printing, 'order by', orderBy)}` +
+  ` limit ${textOf(printing, limit)}${offset === undefined ? '' : ` offset ${textOf(printing, offset)}`})`
 
 /** A character that SQL text cannot contain: it marks the place of a size until the text is complete. */
 const mark = '\0'

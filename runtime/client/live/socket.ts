@@ -2,7 +2,7 @@ import type { Environment, Socket } from '../environment.ts'
 import type { GraphqlErrorEntry } from '../graphql.ts'
 import { isFields, parseJson, type Fields } from '../json.ts'
 import { endOfErrors, lost, unauthorized, type End } from './end.ts'
-import { watchPulse } from './pulse.ts'
+import { watchPulse, type Pulse } from './pulse.ts'
 import type { StreamSink } from './transport.ts'
 import type { Waking } from './waking.ts'
 
@@ -38,92 +38,117 @@ interface Subscribed {
   isAnswered: boolean
 }
 
+/** A socket, and how far it and its streams are. */
+interface SocketState extends Pick<SocketParts, 'environment' | 'gone'> {
+  readonly socket: Socket
+  readonly streams: Map<string, Subscribed>
+  readonly pulse: Pulse
+  readonly stopGreeting: () => void
+  greeted: boolean
+  /** The id of the last stream. */
+  last: number
+}
+
 /** Opens a socket; it closes itself after its last stream. */
 export function openSharedSocket(parts: SocketParts): SharedSocket {
   const { environment, waking, gone } = parts
-  const streams = new Map<string, Subscribed>()
-  let [greeted, last] = [false, 0]
   const socket = parts.open(parts.address, protocol)
-  const send = (message: Fields): void => socket.send(JSON.stringify(message))
-  const subscribe = (id: string, body: string): void =>
-    socket.send(`{"id":"${id}","type":"subscribe","payload":${body}}`)
-  const answer = (id: string, message: Fields): void => {
-    const subscribed = streams.get(id)
-    if (subscribed === undefined) return
-    if (!subscribed.isAnswered) subscribed.stream.connected()
-    subscribed.isAnswered = true
-    subscribed.stream.next(message, '')
+  const state: SocketState = {
+    environment,
+    gone,
+    socket,
+    streams: new Map(),
+    stopGreeting: environment.after(greetingMs, () => over(state, lost('network_failure', 'Nobody greeted'), 4_408)),
+    pulse: watchPulse(environment, waking, {
+      ask: () => {
+        if (state.greeted) send(socket, { type: 'ping' })
+      },
+      dead: () => {
+        if (state.greeted) over(state, lost('network_failure', 'The connection is dead'))
+      },
+    }),
+    greeted: false,
+    last: 0,
   }
-  const leave = (id: string, end: End): void => {
-    const left = streams.get(id)
-    streams.delete(id)
-    left?.stream.end(end)
-    closeIfUnused()
-  }
-  /** Ends all of its streams. A close handshake without an answer may take a while: it is not awaited. */
-  const over = (end: End, code = 1000): void => {
-    stopGreeting()
-    pulse.stop()
-    gone()
-    socket.onmessage = socket.onclose = null
-    socket.close(code, '')
-    const left = [...streams.values()]
-    streams.clear()
-    for (const { stream } of left) stream.end(end)
-  }
-  const closeIfUnused = (): void => {
-    // Delayed: a page that changes its view leaves one stream and joins another.
-    environment.after(0, () => {
-      if (streams.size === 0) over({ kind: 'completed' })
-    })
-  }
-  const stopGreeting = environment.after(greetingMs, () => over(lost('network_failure', 'Nobody greeted'), 4_408))
-  const pulse = watchPulse(environment, waking, {
-    ask: () => {
-      if (greeted) send({ type: 'ping' })
-    },
-    dead: () => {
-      if (greeted) over(lost('network_failure', 'The connection is dead'))
-    },
-  })
-  const hear: Readonly<Record<string, (id: string, payload: unknown) => void>> = {
-    connection_ack: () => {
-      greeted = true
-      stopGreeting()
-      for (const [id, { body }] of streams) subscribe(id, body)
-    },
-    ping: () => send({ type: 'pong' }),
-    next: (id, payload) => {
-      const errors = isFields(payload) ? (payload['errors'] as readonly GraphqlErrorEntry[] | undefined) : []
-      if (errors !== undefined) leave(id, endOfErrors(errors))
-      else answer(id, payload as Fields)
-    },
-    error: (id, errors) => leave(id, endOfErrors(Array.isArray(errors) ? errors : [])),
-    complete: (id) => leave(id, { kind: 'completed' }),
-  }
-  socket.onopen = () => send({ type: 'connection_init', payload: parts.greeting })
+  socket.onopen = () => send(socket, { type: 'connection_init', payload: parts.greeting })
   socket.onmessage = ({ data }) => {
-    pulse.heard()
+    state.pulse.heard()
     const message = typeof data === 'string' ? parseJson(data) : undefined
-    if (!isFields(message)) return over(lost('bad_answer', 'The service sent something else than was expected'))
+    if (!isFields(message)) return over(state, lost('bad_answer', 'The service sent something else than was expected'))
     const type = String(message['type'])
-    if (Object.hasOwn(hear, type)) hear[type]?.(String(message['id']), message['payload'])
+    if (Object.hasOwn(hear, type)) hear[type]?.(state, String(message['id']), message['payload'])
   }
-  socket.onclose = ({ code, reason }) => over(endOfClose(code, reason))
+  socket.onclose = ({ code, reason }) => over(state, endOfClose(code, reason))
   // The following close has more details.
   socket.onerror = () => undefined
-  return {
-    subscribe: (body, stream) => {
-      const id = String((last += 1))
-      streams.set(id, { body, stream, isAnswered: false })
-      if (greeted) subscribe(id, body)
-      return () => {
-        if (!streams.delete(id)) return
-        if (greeted) send({ id, type: 'complete' })
-        closeIfUnused()
-      }
-    },
+  return { subscribe: (body, stream) => join(state, body, stream) }
+}
+
+function join(state: SocketState, body: string, stream: SocketStream): () => void {
+  const { socket, streams } = state
+  const id = String((state.last += 1))
+  streams.set(id, { body, stream, isAnswered: false })
+  if (state.greeted) subscribe(socket, id, body)
+  return () => {
+    if (!streams.delete(id)) return
+    if (state.greeted) send(socket, { id, type: 'complete' })
+    closeIfUnused(state)
   }
+}
+
+const send = (socket: Socket, message: Fields): void => socket.send(JSON.stringify(message))
+
+const subscribe = (socket: Socket, id: string, body: string): void =>
+  socket.send(`{"id":"${id}","type":"subscribe","payload":${body}}`)
+
+/** By the type of the message. */
+const hear: Readonly<Record<string, (state: SocketState, id: string, payload: unknown) => void>> = {
+  connection_ack: (state) => {
+    state.greeted = true
+    state.stopGreeting()
+    for (const [id, { body }] of state.streams) subscribe(state.socket, id, body)
+  },
+  ping: ({ socket }) => send(socket, { type: 'pong' }),
+  next: (state, id, payload) => {
+    const errors = isFields(payload) ? (payload['errors'] as readonly GraphqlErrorEntry[] | undefined) : []
+    if (errors !== undefined) leave(state, id, endOfErrors(errors))
+    else answer(state.streams.get(id), payload as Fields)
+  },
+  error: (state, id, errors) => leave(state, id, endOfErrors(Array.isArray(errors) ? errors : [])),
+  complete: (state, id) => leave(state, id, { kind: 'completed' }),
+}
+
+function answer(subscribed: Subscribed | undefined, message: Fields): void {
+  if (subscribed === undefined) return
+  if (!subscribed.isAnswered) subscribed.stream.connected()
+  subscribed.isAnswered = true
+  subscribed.stream.next(message, '')
+}
+
+function leave(state: SocketState, id: string, end: End): void {
+  const left = state.streams.get(id)
+  state.streams.delete(id)
+  left?.stream.end(end)
+  closeIfUnused(state)
+}
+
+function closeIfUnused(state: SocketState): void {
+  // Delayed: a page that changes its view leaves one stream and joins another.
+  state.environment.after(0, () => {
+    if (state.streams.size === 0) over(state, { kind: 'completed' })
+  })
+}
+
+/** Ends all of its streams. A close handshake without an answer may take a while: it is not awaited. */
+function over({ socket, streams, pulse, stopGreeting, gone }: SocketState, end: End, code = 1000): void {
+  stopGreeting()
+  pulse.stop()
+  gone()
+  socket.onmessage = socket.onclose = null
+  socket.close(code, '')
+  const left = [...streams.values()]
+  streams.clear()
+  for (const { stream } of left) stream.end(end)
 }
 
 /** Close codes of protocol errors: a retry would repeat them. */

@@ -10,10 +10,10 @@ import { DatabaseFailure, type DatabaseFailureKind, reasonOf } from '../failures
 import type { Database } from '../pool/pool.ts'
 import { watchServer } from '../../lib/retry.ts'
 import type { Log } from '../../settings/log/events.ts'
-import { createHistory } from './history.ts'
+import { createHistory, type History } from './history.ts'
 import { lookAtPrimary, lookAtReplica, type PrimarySight } from './look.ts'
 import { createReplica, type Replica, type ReplicaState } from './replica.ts'
-import { createWrites } from './last-writes.ts'
+import { createWrites, type Writes } from './last-writes.ts'
 
 /**
  * Servers that replay the primary's commits and answer requests that only read. A request goes to a replica whose lag
@@ -71,13 +71,28 @@ const lasting: ReadonlySet<DatabaseFailureKind> = new Set(['stale', 'unavailable
 /** The interval of questions to each server, and the silence after which it counts as away, in milliseconds. */
 const pace = { pauseMs: () => 100, silentMs: 2_000 }
 
+/** The replicas, and what is known of the primary's commits. */
+interface ReplicaSet extends Pick<ReplicasParts, 'primary' | 'siblings'> {
+  readonly replicas: readonly Replica[]
+  readonly history: History
+  readonly writes: Writes
+  /** Requests that only read, by the server that answered. */
+  readonly reads: { primary: number; replica: number }
+  /** Asks the primary. */
+  readonly positionNow: () => Promise<Position>
+}
+
+const now = (): number => performance.now()
+
 /** Opens no connection, but looks at each server from now on. */
 export function openReplicas({ primary, servers, longestMs, log, siblings }: ReplicasParts): Replicas {
-  const now = (): number => performance.now()
   const history = createHistory(longestMs)
   const writes = createWrites(now())
-  const replicas = servers.map(({ run }) => createReplica(run, history, longestMs))
+  const asked = servers.map(({ run, query }) => ({ query, replica: createReplica(run, history, longestMs) }))
+  const replicas = asked.map(({ replica }) => replica)
   const reads = { primary: 0, replica: 0 }
+  const positionNow = together(async () => (await lookAtPrimary(primary.query)).position)
+  const set: ReplicaSet = { primary, replicas, history, writes, reads, positionNow, ...(siblings && { siblings }) }
   const primarySeen = (sight: PrimarySight, at: number): void => {
     history.add(at, sight)
     writes.seen(at, sight.position)
@@ -85,77 +100,15 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
   const logFaults = createFaultLog(log)
   const endings = [
     watchServer({ ...pace, look: () => lookAtPrimary(primary.query), seen: primarySeen, failed: () => undefined }),
-    ...servers.map(({ query }, index) => {
-      const replica = replicas[index]
-      const report = (reason: string | null): void => {
-        if (replica !== undefined) logFaults(index + 1, replica.state(now()), reason)
-      }
-      return watchServer({
-        ...pace,
-        look: () => lookAtReplica(query),
-        seen: (sight) => {
-          replica?.seen(sight, now())
-          report(null)
-        },
-        failed: (error) => {
-          replica?.failed()
-          report(reasonOf(error))
-        },
-        silent: () => replica?.abandon(),
-      })
-    }),
+    ...asked.map(({ query, replica }, index) =>
+      watchReplica(query, replica, (reason) => logFaults(index + 1, replica.state(now()), reason)),
+    ),
   ]
-
-  const positionNow = together(async () => (await lookAtPrimary(primary.query)).position)
   siblings?.onWrite((write) => writes.note(write, now()))
-  const wrote: Replicas['wrote'] = async (party) => {
-    const position = await positionNow().catch(() => null)
-    writes.note({ party, position }, now())
-    await siblings?.shareWrite({ party, position })
-    return position
-  }
-
-  const choose = (context: RequestContext): Replica | null => {
-    const own = writes.of(context.party)
-    if (own === 'unknown') return null
-    const wanted = laterPosition(own, context.position)
-    const at = now()
-    const able = replicas.filter((replica) => {
-      const replayed = replica.replayed(at)
-      return replayed !== null && (wanted === null || history.contains(replayed, wanted))
-    })
-    return leastBusy(able, at)
-  }
-  const onPrimary: RunExchange = (exchange, context) => {
-    reads.primary += 1
-    return primary.run(exchange, context)
-  }
   return {
-    write: async (exchange, context) => {
-      if (exchange.readOnly || context === undefined) return primary.run(exchange, context)
-      try {
-        return await primary.run(exchange, context)
-      } finally {
-        // After a failure it may be unknown whether the write was committed.
-        context.position = laterPosition(context.position, await wrote(context.party))
-      }
-    },
-    read: async (exchange, context) => {
-      const replica = context === undefined || !exchange.readOnly ? null : choose(context)
-      if (replica === null || context === undefined) return onPrimary(exchange, context)
-      try {
-        const rows = await replica.run(exchange, context)
-        if (rows !== null) {
-          reads.replica += 1
-          return rows
-        }
-      } catch (error) {
-        if (!(error instanceof DatabaseFailure) || final.has(error.kind)) throw error
-        if (lasting.has(error.kind)) replica.rest()
-      }
-      return onPrimary(exchange, context)
-    },
-    wrote,
+    write: (exchange, context) => write(set, exchange, context),
+    read: (exchange, context) => read(set, exchange, context),
+    wrote: (party) => wrote(set, party),
     stats: () => ({ replicas: replicas.map((replica) => replica.state(now())), reads: { ...reads } }),
     stop: () => {
       for (const { stop } of servers) stop()
@@ -165,6 +118,69 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
       await Promise.all(servers.map(({ close }) => close()))
     },
   }
+}
+
+const watchReplica = (query: Query, replica: Replica, report: (reason: string | null) => void): (() => void) =>
+  watchServer({
+    ...pace,
+    look: () => lookAtReplica(query),
+    seen: (sight) => {
+      replica.seen(sight, now())
+      report(null)
+    },
+    failed: (error) => {
+      replica.failed()
+      report(reasonOf(error))
+    },
+    silent: () => replica.abandon(),
+  })
+
+async function write(set: ReplicaSet, ...[exchange, context]: Parameters<RunExchange>): ReturnType<RunExchange> {
+  if (exchange.readOnly || context === undefined) return set.primary.run(exchange, context)
+  try {
+    return await set.primary.run(exchange, context)
+  } finally {
+    // After a failure it may be unknown whether the write was committed.
+    context.position = laterPosition(context.position, await wrote(set, context.party))
+  }
+}
+
+async function wrote({ positionNow, writes, siblings }: ReplicaSet, party: string | null): Promise<Position | null> {
+  const position = await positionNow().catch(() => null)
+  writes.note({ party, position }, now())
+  await siblings?.shareWrite({ party, position })
+  return position
+}
+
+async function read(set: ReplicaSet, ...[exchange, context]: Parameters<RunExchange>): ReturnType<RunExchange> {
+  const { primary, reads } = set
+  const replica = context === undefined || !exchange.readOnly ? null : choose(set, context)
+  if (replica !== null && context !== undefined) {
+    try {
+      const rows = await replica.run(exchange, context)
+      if (rows !== null) {
+        reads.replica += 1
+        return rows
+      }
+    } catch (error) {
+      if (!(error instanceof DatabaseFailure) || final.has(error.kind)) throw error
+      if (lasting.has(error.kind)) replica.rest()
+    }
+  }
+  reads.primary += 1
+  return primary.run(exchange, context)
+}
+
+function choose({ writes, replicas, history }: ReplicaSet, context: RequestContext): Replica | null {
+  const own = writes.of(context.party)
+  if (own === 'unknown') return null
+  const wanted = laterPosition(own, context.position)
+  const at = now()
+  const able = replicas.filter((replica) => {
+    const replayed = replica.replayed(at)
+    return replayed !== null && (wanted === null || history.contains(replayed, wanted))
+  })
+  return leastBusy(able, at)
 }
 
 /** Among equally busy replicas, the one that has served least. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pauseMs, retries } from '../../lib/retry.ts'
 import { within } from '../../lib/timers.ts'
 import type { Log } from '../../settings/log/events.ts'
-import { createCrew, type Services } from './crew.ts'
+import { createCrew, type Crew, type Services } from './crew.ts'
 import type { Exit, WorkerProcess } from './worker-process.ts'
 
 /**
@@ -32,94 +32,104 @@ const killAfterMs = 5_000
 /** The time limit of a replacement's start. */
 const replacedWithinMs = 60_000
 
-export function createSupervisor(parts: Supervision): Supervisor {
-  const { workers, source, log, graceMs, stopRequested, onReady } = parts
-  const { alive, start, metrics } = createCrew(parts)
-  const filled = new Map<number, WorkerProcess>()
-  const stopping = new AbortController()
-  let reloading = false
+/** The workers of a process that supervises them. */
+interface Supervising extends Supervision {
+  readonly crew: Crew
+  readonly filled: Map<number, WorkerProcess>
+  readonly stopping: AbortController
+  isReloading: boolean
+}
 
-  /** Keeps a worker at the place until the end. */
-  const keep = async (first: WorkerProcess): Promise<void> => {
-    let place = first
-    for (let failures = 0; ;) {
-      filled.set(place.number, place)
-      const exit = await place.exit
+export function createSupervisor(parts: Supervision): Supervisor {
+  const crew = createCrew(parts)
+  const supervising = { ...parts, crew, filled: new Map(), stopping: new AbortController(), isReloading: false }
+  return { metrics: crew.metrics, run: () => run(supervising), reload: () => reload(supervising) }
+}
+
+async function run(supervising: Supervising): Promise<number> {
+  const { crew, workers, source, log, stopRequested, onReady } = supervising
+  // The first caller gets the running or finished compile and its errors.
+  source().catch(() => undefined)
+  const first = crew.start(1)
+  const failed = await Promise.race([first.listening.then(() => null), first.exit, stopRequested.then(() => null)])
+  // A failure to listen concerns all workers; the first has logged the reason.
+  if (failed !== null) return failed.code
+  const others = Array.from({ length: workers - 1 }, (_, index) => crew.start(index + 2))
+  for (const place of [first, ...others]) void keep(supervising, place)
+  log({ kind: 'workers', count: workers })
+  void first.serving.then(onReady)
+  await endAll(supervising, await stopRequested)
+  return 0
+}
+
+/** Keeps a worker at the place until the end. */
+async function keep({ crew, filled, stopping, log }: Supervising, first: WorkerProcess): Promise<void> {
+  let place = first
+  for (let failures = 0; ;) {
+    filled.set(place.number, place)
+    const exit = await place.exit
+    if (stopping.signal.aborted) return
+    if (place.successor === null) {
+      failures = place.hasServed ? 1 : failures + 1
+      const retryInMs = pauseMs(retries.worker, failures)
+      log({ kind: 'worker-ended', worker: place.number, how: sayExit(exit), retryInMs })
+      await sleep(retryInMs, undefined, { signal: stopping.signal }).catch(() => undefined)
       if (stopping.signal.aborted) return
-      if (place.successor === null) {
-        failures = place.hasServed ? 1 : failures + 1
-        const retryInMs = pauseMs(retries.worker, failures)
-        log({ kind: 'worker-ended', worker: place.number, how: sayExit(exit), retryInMs })
-        await sleep(retryInMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-        if (stopping.signal.aborted) return
-      }
-      place = place.successor ?? start(place.number)
     }
+    place = place.successor ?? crew.start(place.number)
   }
-  /** True if the place has a new worker, or no longer needs this one. */
-  const replace = async (old: WorkerProcess): Promise<boolean> => {
-    const next = start(old.number)
-    const serves = await within(replacedWithinMs, Promise.race([next.serving, next.exit]))
-    if (!serves || !next.hasServed) {
-      next.kill()
-      return false
-    }
-    if (filled.get(old.number) !== old) {
-      // It ended unexpectedly, and is replaced already.
-      next.send({ kind: 'stop', reason: 'one too many', replaced: true })
-      return true
-    }
-    old.successor = next
-    old.send({ kind: 'stop', reason: 'replaced', replaced: true })
-    // Its clients have the grace period to leave, and running requests have it once more.
-    await within(2 * graceMs + killAfterMs, old.exit)
-    old.kill()
+}
+
+async function endAll({ crew, stopping, log, graceMs }: Supervising, reason: string): Promise<void> {
+  stopping.abort()
+  log({ kind: 'stopping', signal: reason })
+  // A worker that does not receive yet serves no client.
+  for (const place of crew.alive)
+    if (place.hears) place.send({ kind: 'stop', reason, replaced: false })
+    else place.kill()
+  const ended = Promise.all([...crew.alive].map(({ exit }) => exit))
+  if (!(await within(graceMs + killAfterMs, ended))) for (const place of crew.alive) place.kill()
+  await ended
+  log({ kind: 'stopped' })
+}
+
+async function reload(supervising: Supervising): Promise<void> {
+  const { stopping, log } = supervising
+  if (supervising.isReloading || stopping.signal.aborted) return
+  supervising.isReloading = true
+  log({ kind: 'reloading' })
+  const done = await replaceAll(supervising)
+  log(done ? { kind: 'reloaded' } : { kind: 'reload-failed' })
+  supervising.isReloading = false
+}
+
+async function replaceAll(supervising: Supervising): Promise<boolean> {
+  for (const place of [...supervising.filled.values()]) {
+    if (supervising.stopping.signal.aborted) return true
+    if (!(await replace(supervising, place))) return false
+  }
+  return true
+}
+
+/** True if the place has a new worker, or no longer needs this one. */
+async function replace({ crew, filled, graceMs }: Supervising, old: WorkerProcess): Promise<boolean> {
+  const next = crew.start(old.number)
+  const serves = await within(replacedWithinMs, Promise.race([next.serving, next.exit]))
+  if (!serves || !next.hasServed) {
+    next.kill()
+    return false
+  }
+  if (filled.get(old.number) !== old) {
+    // It ended unexpectedly, and is replaced already.
+    next.send({ kind: 'stop', reason: 'one too many', replaced: true })
     return true
   }
-  const replaceAll = async (): Promise<boolean> => {
-    for (const place of [...filled.values()]) {
-      if (stopping.signal.aborted) return true
-      if (!(await replace(place))) return false
-    }
-    return true
-  }
-  const endAll = async (reason: string): Promise<void> => {
-    stopping.abort()
-    log({ kind: 'stopping', signal: reason })
-    // A worker that does not receive yet serves no client.
-    for (const place of alive)
-      if (place.hears) place.send({ kind: 'stop', reason, replaced: false })
-      else place.kill()
-    const ended = Promise.all([...alive].map(({ exit }) => exit))
-    if (!(await within(graceMs + killAfterMs, ended))) for (const place of alive) place.kill()
-    await ended
-    log({ kind: 'stopped' })
-  }
-  return {
-    metrics,
-    run: async () => {
-      // The first caller gets the running or finished compile and its errors.
-      source().catch(() => undefined)
-      const first = start(1)
-      const failed = await Promise.race([first.listening.then(() => null), first.exit, stopRequested.then(() => null)])
-      // A failure to listen concerns all workers; the first has logged the reason.
-      if (failed !== null) return failed.code
-      const others = Array.from({ length: workers - 1 }, (_, index) => start(index + 2))
-      for (const place of [first, ...others]) void keep(place)
-      log({ kind: 'workers', count: workers })
-      void first.serving.then(onReady)
-      await endAll(await stopRequested)
-      return 0
-    },
-    reload: async () => {
-      if (reloading || stopping.signal.aborted) return
-      reloading = true
-      log({ kind: 'reloading' })
-      const done = await replaceAll()
-      log(done ? { kind: 'reloaded' } : { kind: 'reload-failed' })
-      reloading = false
-    },
-  }
+  old.successor = next
+  old.send({ kind: 'stop', reason: 'replaced', replaced: true })
+  // Its clients have the grace period to leave, and running requests have it once more.
+  await within(2 * graceMs + killAfterMs, old.exit)
+  old.kill()
+  return true
 }
 
 const sayExit = ({ code, signal }: Exit): string => (signal === null ? `with the code ${code}` : `by ${signal}`)

@@ -23,7 +23,7 @@ import {
   type Closing,
 } from './messages.ts'
 import { beginOperation, type SocketOperation, type OperationParts } from './operation.ts'
-import { createOutlet } from './outlet.ts'
+import { createOutlet, type SocketOutlet } from './outlet.ts'
 
 /** A socket and its client's messages: graphql-transport-ws (enisdenjo/graphql-ws, PROTOCOL.md). */
 
@@ -53,90 +53,56 @@ const mostOperations = 100
 /** The maximum number of messages without a request between two checks of the client. */
 const mostIdleMessages = 300
 
+/** A socket, and what its client has done so far. */
+interface ServedSocket extends Handshake {
+  readonly parts: ConnectionParts
+  readonly socket: WebSocket
+  readonly outlet: SocketOutlet
+  readonly operations: Map<string, SocketOperation>
+  /** Called when it is closed. */
+  readonly leaves: (() => void)[]
+  /** Stops waiting for `connection_init`. */
+  readonly stopWaiting: () => void
+  /** Null: not authenticated yet. */
+  owner: StreamOwner | null
+  hasInit: boolean
+  isAlive: boolean
+  /** Messages without a request since the last check of the client. */
+  idleMessages: number
+}
+
 /** Serves the socket until it is closed; the result closes it because this process stops. */
 export function serveSocket(
   parts: ConnectionParts,
   socket: WebSocket,
   stream: Duplex,
-  { headers, source }: Handshake,
+  handshake: Handshake,
 ): () => void {
-  const operations = new Map<string, SocketOperation>()
-  const unsent = parts.answers.open(source)
+  const unsent = parts.answers.open(handshake.source)
   const outlet = createOutlet(socket, stream, unsent)
-  const leaves: (() => void)[] = []
-  let owner: StreamOwner | null = null
-  let hasInit = false
-  let isAlive = true
-  let idleMessages = 0
-
-  const close = (closing: Closing): void => outlet.close(closing)
-  const init = async (payload: JsonObject): Promise<void> => {
-    if (hasInit) return close(closings.secondInit)
-    hasInit = true
-    stopWaiting()
-    const credentials = credentialsIn(payload, headers)
-    const identified = await parts.authenticate(credentials).catch(throwUnidentified)
-    if (socket.readyState !== socket.OPEN) return
-    if (identified.kind !== 'caller') return close(closingWith(closings.forbidden, failureOf(identified).message))
-    const { caller } = identified
-    const admitted: StreamOwner = { caller, ...partyOf(caller, () => source) }
-    const leave = parts.admit(admitted)
-    if (leave === null) return close(closings.tooMany)
-    leaves.push(leave)
-    owner = admitted
-    leaves.push(
-      parts.sessions.open(credentials, (refusal) => close(closingWith(closings.forbidden, failureOf(refusal).message))),
-    )
-    outlet.text(acknowledgement)
-  }
-  const subscribe = (message: Extract<ClientMessage, { type: 'subscribe' }>): void => {
-    const { id } = message
-    if (owner === null) return close(closings.unauthorized)
-    if (operations.has(id)) return close(subscriberExists(id))
-    if (operations.size >= mostOperations) return outlet.text(errorMessage(id, tooManyOperations))
-    operations.set(
-      id,
-      beginOperation(parts, owner, outlet, message, () => operations.delete(id)),
-    )
-  }
-  const isIdle = (message: ClientMessage): boolean =>
-    message.type === 'ping' || message.type === 'pong' || (message.type === 'complete' && !operations.has(message.id))
-  const receive = (message: ClientMessage): void => {
-    if (isIdle(message)) {
-      idleMessages += 1
-      if (idleMessages > mostIdleMessages) return close(closings.tooMany)
-    }
-    switch (message.type) {
-      case 'connection_init':
-        return void init(message.payload).catch((error: unknown) => close(closingOf(error)))
-      case 'ping':
-        return outlet.text(pong(message.payload))
-      case 'pong':
-        return
-      case 'subscribe':
-        return subscribe(message)
-      case 'complete':
-        operations.get(message.id)?.cancel()
-        operations.delete(message.id)
-    }
-  }
-  const stopWaiting = parts.setDeadline(initTimeoutMs, () => close(closings.initTimeout))
-  leaves.push(
+  const stopWaiting = parts.setDeadline(initTimeoutMs, () => outlet.close(closings.initTimeout))
+  const served: ServedSocket = {
+    ...handshake,
+    parts,
+    socket,
+    outlet,
+    operations: new Map(),
+    leaves: [stopWaiting],
     stopWaiting,
-    parts.rounds(() => {
-      if (!isAlive) return socket.terminate()
-      isAlive = false
-      idleMessages = 0
-      socket.ping()
-    }),
-  )
-  socket.on('pong', () => (isAlive = true))
+    owner: null,
+    hasInit: false,
+    isAlive: true,
+    idleMessages: 0,
+  }
+  const { operations, leaves } = served
+  leaves.push(parts.rounds(() => checkClient(served)))
+  socket.on('pong', () => (served.isAlive = true))
   socket.on('message', (data: Buffer, isBinary: boolean) => {
-    isAlive = true
+    served.isAlive = true
     if (socket.readyState !== socket.OPEN) return
     const message = isBinary ? null : readMessage(data.toString())
-    if (message === null) close(closings.invalid)
-    else receive(message)
+    if (message === null) outlet.close(closings.invalid)
+    else receive(served, message)
     // While a client does not read its answers, its messages are not read.
     if (stream.writableNeedDrain) socket.pause()
   })
@@ -153,8 +119,74 @@ export function serveSocket(
     if (socket.isPaused) socket.resume()
     for (const operation of operations.values()) if (outlet.isWritable()) operation.ready()
   })
-  if (socket.protocol !== subprotocol) close(closings.subprotocol)
-  return () => close(closings.goingAway)
+  if (socket.protocol !== subprotocol) outlet.close(closings.subprotocol)
+  return () => outlet.close(closings.goingAway)
+}
+
+function checkClient(served: ServedSocket): void {
+  if (!served.isAlive) return served.socket.terminate()
+  served.isAlive = false
+  served.idleMessages = 0
+  served.socket.ping()
+}
+
+function receive(served: ServedSocket, message: ClientMessage): void {
+  const { outlet, operations } = served
+  if (isIdle(served, message)) {
+    served.idleMessages += 1
+    if (served.idleMessages > mostIdleMessages) return outlet.close(closings.tooMany)
+  }
+  switch (message.type) {
+    case 'connection_init':
+      return void init(served, message.payload).catch((error: unknown) => outlet.close(closingOf(error)))
+    case 'ping':
+      return outlet.text(pong(message.payload))
+    case 'pong':
+      return
+    case 'subscribe':
+      return subscribe(served, message)
+    case 'complete':
+      operations.get(message.id)?.cancel()
+      operations.delete(message.id)
+  }
+}
+
+const isIdle = ({ operations }: ServedSocket, message: ClientMessage): boolean =>
+  message.type === 'ping' || message.type === 'pong' || (message.type === 'complete' && !operations.has(message.id))
+
+async function init(served: ServedSocket, payload: JsonObject): Promise<void> {
+  const { parts, socket, outlet, leaves } = served
+  if (served.hasInit) return outlet.close(closings.secondInit)
+  served.hasInit = true
+  served.stopWaiting()
+  const credentials = credentialsIn(payload, served.headers)
+  const identified = await parts.authenticate(credentials).catch(throwUnidentified)
+  if (socket.readyState !== socket.OPEN) return
+  const forbid = (why: Parameters<typeof failureOf>[0]): void =>
+    outlet.close(closingWith(closings.forbidden, failureOf(why).message))
+  if (identified.kind !== 'caller') return forbid(identified)
+  const { caller } = identified
+  const owner: StreamOwner = { caller, ...partyOf(caller, () => served.source) }
+  const leave = parts.admit(owner)
+  if (leave === null) return outlet.close(closings.tooMany)
+  leaves.push(leave)
+  served.owner = owner
+  leaves.push(parts.sessions.open(credentials, forbid))
+  outlet.text(acknowledgement)
+}
+
+function subscribe(
+  { parts, owner, outlet, operations }: ServedSocket,
+  message: Extract<ClientMessage, { type: 'subscribe' }>,
+): void {
+  const { id } = message
+  if (owner === null) return outlet.close(closings.unauthorized)
+  if (operations.has(id)) return outlet.close(subscriberExists(id))
+  if (operations.size >= mostOperations) return outlet.text(errorMessage(id, tooManyOperations))
+  operations.set(
+    id,
+    beginOperation(parts, owner, outlet, message, () => operations.delete(id)),
+  )
 }
 
 const tooManyOperations = JSON.stringify([
