@@ -311,7 +311,7 @@ function rememberedClosures(file: string): readonly string[] {
   if (!/\b(?:memo|shared)\.\w/.test(text)) return []
   const source = parse(file, text)
   const names = new Set(source.statements.flatMap(namesOf))
-  return [...nodesIn(source)].flatMap((node) => {
+  return nodesIn(source).flatMap((node) => {
     if (!ts.isCallExpression(node) || !isMemoMethod(node.expression)) return []
     const name = node.arguments[0]?.getText(source) ?? ''
     // A member of a module's constant, or a function for one type, is the module's own as well.
@@ -322,22 +322,19 @@ function rememberedClosures(file: string): readonly string[] {
 /** Functions of more than 80 lines with functions within. */
 function longClosures(file: string): readonly string[] {
   const source = parse(file, readFileSync(file, 'utf8'))
-  const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1
-  return [...nodesIn(source)].filter(isFunction).flatMap((node) => {
-    const [first, last] = [lineOf(node.getStart(source)), lineOf(node.end)]
-    return last - first < 80 || ![...nodesIn(node)].some((one) => one !== node && isFunction(one))
-      ? []
-      : `${file}:${first}`
-  })
+  const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line
+  const isLong = (node: ts.Node): boolean => lineOf(node.end) - lineOf(node.getStart(source)) >= 80
+  return nodesIn(source)
+    .filter((node) => isFunction(node) && isLong(node) && nodesIn(node).some((one) => one !== node && isFunction(one)))
+    .map((node) => `${file}:${lineOf(node.getStart(source)) + 1}`)
 }
 
 const isFunction = (node: ts.Node): boolean => ts.isFunctionLike(node) && 'body' in node && node.body !== undefined
 
-function* nodesIn(node: ts.Node): Generator<ts.Node> {
-  yield node
-  const children: ts.Node[] = []
-  ts.forEachChild(node, (child) => void children.push(child))
-  for (const child of children) yield* nodesIn(child)
+function nodesIn(node: ts.Node, found: ts.Node[] = []): readonly ts.Node[] {
+  found.push(node)
+  ts.forEachChild(node, (child) => void nodesIn(child, found))
+  return found
 }
 
 const isMemoMethod = (node: ts.Node): boolean =>
