@@ -94,12 +94,7 @@ export function* buildModel(
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some((schema) => isOn('geo', schema)) && { geo: true as const }),
     ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts)),
-    ...((yield* memo.map(isGrouped, entityFacts)).includes(true) && { groups: true as const }),
-    ...((yield* memo.map(isChanged, entityFacts)).includes(true) && { updates: true as const }),
-    ...((yield* memo.map(isMarked, entityFacts)).includes(true) && { softDelete: true as const }),
-    ...((yield* memo.map(hasUnions, entityFacts)).includes(true) && { unions: true as const }),
-    ...((yield* memo.map(hasInterfaces, entityFacts)).includes(true) && { interfaces: true as const }),
-    ...((yield* memo.map(isOneOf, entityFacts)).includes(true) && { oneOf: true as const }),
+    ...(yield* entityFlags(memo, entityFacts)),
     ...(isDeprecating && { deprecated: true as const }),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
@@ -132,6 +127,20 @@ export function* buildModel(
       functions: yield* memo.map(callSql, calls.value),
     },
     diagnose,
+  }
+}
+
+type EntityFlag = 'groups' | 'updates' | 'softDelete' | 'unions' | 'interfaces' | 'oneOf'
+
+/** What at least one relation has. */
+function* entityFlags(memo: Memo, entities: readonly EntityFacts[]): Steps<Partial<Record<EntityFlag, true>>> {
+  return {
+    ...((yield* memo.map(isGrouped, entities)).includes(true) && { groups: true }),
+    ...((yield* memo.map(isChanged, entities)).includes(true) && { updates: true }),
+    ...((yield* memo.map(isMarked, entities)).includes(true) && { softDelete: true }),
+    ...((yield* memo.map(hasUnions, entities)).includes(true) && { unions: true }),
+    ...((yield* memo.map(hasInterfaces, entities)).includes(true) && { interfaces: true }),
+    ...((yield* memo.map(isOneOf, entities)).includes(true) && { oneOf: true }),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CatalogUniqueKey } from '../catalog/catalog.ts'
 import type { Manifest, ObjectId } from '../../runtime/contract/manifest.ts'
 
 /**
@@ -112,11 +113,7 @@ export interface EntitySql {
 }
 
 /** A unique index for the inference of ON CONFLICT. */
-export interface ArbiterSql {
-  readonly name: string
-  readonly parts: readonly ({ readonly column: string } | { readonly expression: string })[]
-  readonly predicate: string | null
-}
+export type ArbiterSql = CatalogUniqueKey
 
 export interface ArgumentSql extends CastSql {
   /** GraphQL name. */

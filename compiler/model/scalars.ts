@@ -1,7 +1,7 @@
 import { hasFilter, scalarTable } from '../../runtime/sql/scalars.ts'
 import { extensionTypes, opaqueType, type PgType, pgTypes } from '../../runtime/sql/pg-types.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
-import type { AggregateFacts, TypeFacts } from '../../runtime/contract/manifest.ts'
+import type { TypeFacts } from '../../runtime/contract/manifest.ts'
 import type { Oid, CatalogOrder } from '../catalog/catalog.ts'
 import { isOn } from '../comments/additions.ts'
 import type { AnnotatedFunction, AnnotatedType } from '../comments/annotated.ts'
@@ -14,15 +14,10 @@ import type { JsonForm, CastSql, OrderSql } from './model.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 
 /** The facts about a value of some Postgres type (spec/graphql.md 3.1). */
-export interface ValueFacts extends TypeFacts {
+export interface ValueFacts extends TypeFacts, Pick<PgType, 'limited' | 'alike' | 'aggregate'> {
   readonly json: JsonForm
   readonly filter: boolean
   readonly order: boolean
-  /** True if the type's modifier limits the number of characters. */
-  readonly limited: boolean
-  /** True if a value prints the same in json and jsonb. */
-  readonly alike: boolean
-  readonly aggregate: AggregateFacts
 }
 
 /** Additions of spec/graphql.md 17 for values: those of their table or function. */

@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as SocketServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { addToCount } from '../lib/counts.ts'
 import {
   bareAnswer,
   bareText,
@@ -117,22 +118,15 @@ function meet(servers: Servers, socket: Socket): void {
   const { limits, open, sources, streaming, render } = servers
   const source = limitSourceOf(socket)
   const isFull = open.size - streaming.size >= limits.connections
-  const isTooMany = countConnections(sources, source, 1) > (limits.connectionsOfAddress ?? Infinity) || isFull
+  const isTooMany = addToCount(sources, source, 1) > (limits.connectionsOfAddress ?? Infinity) || isFull
   socket.once('close', () => {
     open.delete(socket)
     streaming.delete(socket)
     if (open.size === 0) servers.drained?.()
-    countConnections(sources, source, -1)
+    addToCount(sources, source, -1)
   })
   if (isTooMany) refuseSocket(socket, 'OVERLOADED', render)
   else open.set(socket, { socket, request: null, response: null, waiting: 0, writing: null })
-}
-
-function countConnections(sources: Map<string, number>, source: string, change: number): number {
-  const now = (sources.get(source) ?? 0) + change
-  if (now === 0) sources.delete(source)
-  else sources.set(source, now)
-  return now
 }
 
 function lookAtAll(servers: Servers): void {

@@ -89,12 +89,7 @@ export function constraintOf(
   return keys[place]?.name ?? null
 }
 
-function relationClaim(
-  database: NamedDatabase,
-  entity: EntityFacts,
-  relation: RelationFacts,
-  index: number,
-): FieldClaim {
+function relationClaim(...[database, entity, relation, index]: Parameters<typeof constraintOf>): FieldClaim {
   const { field, direction, shape, target } = relation
   const isForward = direction === 'forward'
   const setting = isForward ? 'foreign_name' : 'local_name'

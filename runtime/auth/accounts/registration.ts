@@ -33,14 +33,8 @@ export async function createUnconfirmed(
 }
 
 /** Mails the confirmation of an account again; null if it was confirmed in the meantime. */
-export function remindUnconfirmed(
-  call: Actor,
-  tools: AuthTools,
-  input: Registration,
-  { id }: UserRow,
-): Promise<UserRow | null> {
-  return mailConfirmation(call, tools, input, { id, hash: null, isNew: false })
-}
+export const remindUnconfirmed = (call: Actor, tools: AuthTools, input: Registration, { id }: UserRow) =>
+  mailConfirmation(call, tools, input, { id, hash: null, isNew: false })
 
 /** Runs the statements of a new account on a decoy that is rolled back: the address has a confirmed account. */
 export function pretendUnconfirmed(call: Actor, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {

@@ -5,22 +5,16 @@ import type { OneTimeTokens } from '../secrets/one-time-tokens.ts'
 import { startMailFlow, type MailFlow } from './mail-flow.ts'
 import type { MailKind } from './kinds.ts'
 import type { SendMail } from './mailer.ts'
-import { mailVariables, type LinkType } from './variables.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { mailVariables, type MailFacts } from './variables.ts'
 import type { Challenge } from '../rules/credentials.ts'
 import type { ChangeMailbox } from '../rules/email.ts'
 import type { UserRow } from '../protocol/records.ts'
 
 /** A mail with a code and a link for an existing account. */
-export interface TokenMail extends MailFlow {
+export interface TokenMail extends MailFlow, Pick<MailFacts, 'linkType' | 'email' | 'newEmail' | 'data'> {
   readonly kind: MailKind
   readonly slot: TokenSlot
-  readonly linkType: LinkType
   readonly address: string
-  /** Present address of the account, empty for a guest. */
-  readonly email: string
-  readonly newEmail: string
-  readonly data: JsonObject
 }
 
 export interface MailingParts {

@@ -187,12 +187,12 @@ async function inOneExchange<T>(lent: BorrowedConnection, ask: (run: RunStatemen
   return value
 }
 
-const attempts = 3
-
 const isTakenBack = (error: unknown): boolean =>
   error instanceof DatabaseFailure && (error.kind === 'conflict' || isNameLost(error.cause))
 
-/** What a conflict took back, or a prepared name that is not there, is done again, a few times. */
+const attempts = 3
+
+/** A failure by a conflict or a lost prepared name kept nothing: the work is done again. */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

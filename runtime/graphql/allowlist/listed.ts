@@ -75,30 +75,15 @@ export function runWhileListed(turn: Pick<Turn<Running>, 'run' | 'read'>, admiss
 
 const behindList =
   (run: RunExchange, admission: Admission, text: string): RunExchange =>
-  (given) =>
-    given.version === null ? behindGuard(run, admission, text, given) : underCondition(run, admission, text, given)
-
-function behindGuard(
-  run: RunExchange,
-  admission: Admission,
-  text: string,
-  given: Exchange,
-): Promise<readonly ResultRow[]> {
-  const check = guard(given.caller.role, admission.table, admission.hash, text)
-  const exchange = exchangeOf(given, given.readOnly, [check, ...given.statements])
-  return asking(run, admission, exchange).then((rows) => rows.slice(1))
-}
-
-function underCondition(
-  run: RunExchange,
-  admission: Admission,
-  text: string,
-  given: Exchange,
-): Promise<readonly ResultRow[]> {
-  const condition = listing(admission.table, admission.hash, text)
-  const exchange = exchangeOf(given, given.readOnly, given.statements, condition)
-  return run(exchange).catch((error: unknown) => failedUnder(run, admission, exchange, error))
-}
+  (given) => {
+    const { table, hash } = admission
+    if (given.version === null) {
+      const guarded = [guard(given.caller.role, table, hash, text), ...given.statements]
+      return asking(run, admission, exchangeOf(given, given.readOnly, guarded)).then((rows) => rows.slice(1))
+    }
+    const exchange = exchangeOf(given, given.readOnly, given.statements, listing(table, hash, text))
+    return run(exchange).catch((error: unknown) => failedUnder(run, admission, exchange, error))
+  }
 
 /** Raised by catalograph.refuse. */
 const refusedByUs = 'CG002'

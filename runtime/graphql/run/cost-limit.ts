@@ -41,12 +41,7 @@ const mostKept = 20_000
 /** @param now the clock, in milliseconds */
 export function createEstimates(now: () => number): Estimates {
   const known = createTryingLru<string, Known>(mostKept)
-  const renew = async (
-    run: RunExchange,
-    asker: ExchangeContext,
-    statements: readonly BoundStatement[],
-    outdated: number,
-  ): Promise<number> => {
+  const renew = async (...[run, asker, statements, outdated]: Parameters<Estimates['cost']>): Promise<number> => {
     const [wanted, costs] = [new Map<string, BoundStatement>(), new Map<string, number>()]
     const askedAt = now()
     for (const statement of statements) {

@@ -6,7 +6,7 @@ import { carriedPairs, counter, keeping, type ReadCarried } from './carried.ts'
 import { insertSql } from './inserted.ts'
 import { foundRows, isAnsweredByLast } from './nested.ts'
 import { noSuchRow } from './reasons.ts'
-import { directScope, seenOutside, type Scope, type Writer } from './source.ts'
+import { readFor, seenOutside, type Scope, type Writer } from './source.ts'
 import { answerJson, answerPairs, refusing } from './writes.ts'
 
 /**
@@ -64,9 +64,7 @@ export function atOnceStatement(writer: Writer, root: NestedInsert): SelectList 
       missing.push(isMissing)
       done.set(step.id, { cte, rows: { alias: cte.name, column }, isSingle: false })
     } else if (step.kind === 'insert') {
-      const target = writer.alias('t')
-      writer.note(target, root)
-      const inner = directScope(writer, step.entity, target)
+      const inner = readFor(writer, step.entity, root)
       // If the statements of single steps would read columns, this one does, too: the same privileges and policies of
       // reading apply.
       const carried = step.carried.map((name) => inner.column(name))

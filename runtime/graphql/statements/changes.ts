@@ -17,7 +17,7 @@ import type { RowSets } from '../plan/column-changes.ts'
 import type { RowChange, UpdateRows } from '../plan/plan-nodes.ts'
 import { ofDeleted } from './deleted.ts'
 import { keyEquals } from './filter.ts'
-import { ofKeyed, columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
+import { ofKeyed, columnOf, readFor, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
 import { sameKeyTwice } from './reasons.ts'
 import { presetValue, setSql } from './set.ts'
@@ -31,15 +31,13 @@ import { answerJson, guarded, moreThan, refusing } from './writes.ts'
  * select policies hold for any selection.
  */
 export function rowStatement(writer: Writer, root: RowChange): SelectList {
-  const target = writer.alias('t')
-  writer.note(target, root)
-  const inner = directScope(writer, root.entity, target)
+  const inner = readFor(writer, root.entity, root)
   const changed = writer.alias('i')
   const [relation, answer] = [relationOf(inner.builder), bare('a')]
   const change =
     root.set.length > 0
-      ? sql`update ${relation} ${target} set ${setSql(inner, root.set)}`
-      : sql`delete from ${relation} ${target}`
+      ? sql`update ${relation} ${inner.alias} set ${setSql(inner, root.set)}`
+      : sql`delete from ${relation} ${inner.alias}`
   const json = toJson(writer.row(writer, root.row, withKey(inner, root.by, root.values), object))
   const where = joined(
     [
@@ -63,9 +61,7 @@ const place = bare('n')
 
 /** Many rows, in the order of the objects. */
 export function rowsStatement(writer: Writer, root: UpdateRows): SelectList {
-  const target = writer.alias('t')
-  writer.note(target, root)
-  const inner = directScope(writer, root.entity, target)
+  const inner = readFor(writer, root.entity, root)
   const given = givenRows(inner, root, writer.alias('x'))
   const { scope, outlet } = seenOutside(inner, writer.alias('i'))
   const ordered: From = {
@@ -75,7 +71,7 @@ export function rowsStatement(writer: Writer, root: UpdateRows): SelectList {
   const answer = guarded(root, scope, answerJson(writer, root, scope, ordered))
   const checked = refusing(given.hasTwins, sameKeyTwice, answer)
   const where = joined([...given.isMeant, ...ofDeleted(inner, root.deleted), ...ofTenant(inner)], ' and ')
-  const change = sql`update ${relationOf(inner.builder)} ${target} set ${joined(given.set, ', ')} from ${given.cte.name} where ${where}`
+  const change = sql`update ${relationOf(inner.builder)} ${inner.alias} set ${joined(given.set, ', ')} from ${given.cte.name} where ${where}`
   const of = sql`(${change} returning ${outlet}, ${given.cte.name}.${place})`
   const changed: Cte = { name: scope.alias, materialized: false, of }
   return selectList([{ value: checked, as: bare('r') }], [given.cte, changed])

@@ -17,7 +17,7 @@ import type { ConnectStep, InsertStep, WriteStep } from '../plan/write-steps.ts'
 import { carriedName, carriedPairs, counter, equal, fromSetting, keeping, writtenValues } from './carried.ts'
 import { ofDeleted } from './deleted.ts'
 import { insertSql } from './inserted.ts'
-import { ofKeyed, columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
+import { ofKeyed, columnOf, readFor, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
 import { noSuchRow, skippedRow } from './reasons.ts'
 import { ownStatement, relatedStatement, updatedRow } from './related-changes.ts'
@@ -59,9 +59,7 @@ function insertStatement(
   step: InsertStep & PlacedStep,
   { isFirst, answers }: { readonly isFirst: boolean; readonly answers: boolean },
 ): SelectList {
-  const target = writer.alias('t')
-  writer.note(target, root)
-  const inner = directScope(writer, step.entity, target)
+  const inner = readFor(writer, step.entity, root)
   const { scope, outlet } = seenOutside(inner, writer.alias('i'))
   const change = insertSql(writer, root, inner, step, fromSetting)
   const count = sql`(select count(*) from ${scope.alias})`
@@ -104,9 +102,7 @@ function connectStatement(
 }
 
 export function foundRows(writer: Writer, root: WithSteps, step: ConnectStep & WriteStep): FoundRows {
-  const target = writer.alias('t')
-  writer.note(target, root)
-  const scope = directScope(writer, step.entity, target)
+  const scope = readFor(writer, step.entity, root)
   const [given, row, found] = [writer.alias('x'), writer.alias('s'), writer.alias('i')]
   const keys = step.by.map((_, index) => bare('k', index))
   const names = step.carried.map((_, index) => bare('c', index))
@@ -116,7 +112,7 @@ export function foundRows(writer: Writer, root: WithSteps, step: ConnectStep & W
     { value: sql`true`, as: isThere },
   ]
   const one = select(columns, {
-    from: [{ of: relationOf(scope.builder), alias: target }],
+    from: [{ of: relationOf(scope.builder), alias: scope.alias }],
     where: [
       ...step.by.map(({ column }, index) => equal(scope, column, sql`${given}.${keys[index] ?? place}`)),
       ...ofKeyed(
@@ -168,9 +164,7 @@ export const answerStatement = (writer: Writer, root: WithSteps): SelectList =>
 
 /** The rows by their keys, in the order of the objects. */
 function rowsStatement(writer: Writer, root: NestedInsert): SelectList {
-  const target = writer.alias('t')
-  writer.note(target, root)
-  const inner = directScope(writer, root.entity, target)
+  const inner = readFor(writer, root.entity, root)
   const { scope, outlet } = seenOutside(inner, writer.alias('i'))
   const given = writer.alias('x')
   const keys = root.entity.key.map((_, index) => bare('k', index))
@@ -179,7 +173,7 @@ function rowsStatement(writer: Writer, root: NestedInsert): SelectList {
     array: sql`(${writtenValues} ->> ${carriedName({ step: root.own, column })})`,
   }))
   const isMeant = root.entity.key.map((column, index) => equal(inner, column, sql`${given}.${keys[index] ?? place}`))
-  const source = sql`${givenRows(inner, arrays, given, keys)} join ${relationOf(inner.builder)} ${target} on ${joined(isMeant, ' and ')}`
+  const source = sql`${givenRows(inner, arrays, given, keys)} join ${relationOf(inner.builder)} ${inner.alias} on ${joined(isMeant, ' and ')}`
   const of = sql`(select ${outlet}, ${given}.${place} from ${source})`
   const ordered = {
     of: select([{ value: sql`*` }], { from: [{ of: scope.alias }], orderBy: [place] }),

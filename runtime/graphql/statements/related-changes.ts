@@ -6,7 +6,7 @@ import type { CarriedColumn, OwnStep, RelatedStep } from '../plan/write-steps.ts
 import { carriedPairs, equal, keeping, carriedValues, referring } from './carried.ts'
 import { givenRows } from './changes.ts'
 import { keyEquals } from './filter.ts'
-import { ofKeyed, directScope, relationOf, seenOutside, type Part, type Scope, type Writer } from './source.ts'
+import { ofKeyed, readFor, relationOf, seenOutside, type Part, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
 import { noRelatedRow, noRowToUpdate, noSuchRow, sameKeyTwice } from './reasons.ts'
 import { rowFrom } from './rows.ts'
@@ -32,16 +32,14 @@ const linked = (scope: Scope, links: readonly Link[]): readonly Sql[] =>
 
 /** The row of the field: it is changed, or found and locked against concurrent changes. */
 export function ownStatement(writer: Writer, root: Part, step: OwnStep & PlacedStep, isFirst: boolean): SelectList {
-  const target = writer.alias('t')
-  writer.note(target, root)
-  const inner = directScope(writer, step.entity, target)
+  const inner = readFor(writer, step.entity, root)
   const { scope, outlet } = seenOutside(inner, writer.alias('i'))
   const [relation, where] = [relationOf(inner.builder), keyEquals(step.by, step.values)(inner)]
   const set = [...settings(inner, step.set), ...linked(inner, step.links)]
   const of =
     set.length === 0
-      ? sql`(select ${outlet} from ${relation} ${target} where ${where} for no key update)`
-      : sql`(update ${relation} ${target} set ${joined(set, ', ')} where ${where} returning ${outlet})`
+      ? sql`(select ${outlet} from ${relation} ${inner.alias} where ${where} for no key update)`
+      : sql`(update ${relation} ${inner.alias} set ${joined(set, ', ')} where ${where} returning ${outlet})`
   const kept = keeping(
     isFirst,
     carriedPairs(step, scope.alias, (name) => scope.column(name)),
@@ -52,9 +50,7 @@ export function ownStatement(writer: Writer, root: Part, step: OwnStep & PlacedS
 
 /** Rows that are related to it. Each named row must exist. */
 export function relatedStatement(writer: Writer, root: Part, step: RelatedStep & PlacedStep): SelectList {
-  const target = writer.alias('t')
-  writer.note(target, root)
-  const scope = directScope(writer, step.entity, target)
+  const scope = readFor(writer, step.entity, root)
   const changed = writer.alias('i')
   const given = step.rows === null ? null : givenRows(scope, step.rows, writer.alias('x'))
   const where = [
@@ -70,8 +66,8 @@ export function relatedStatement(writer: Writer, root: Part, step: RelatedStep &
   const set = [...(given?.set ?? []), ...settings(scope, step.set ?? []), ...linked(scope, step.links)]
   const of =
     step.set === null
-      ? sql`(delete from ${relation} ${target}${given === null ? sql`` : sql` using ${given.cte.name}`} ${condition})`
-      : sql`(update ${relation} ${target} set ${joined(set, ', ')}${given === null ? sql`` : sql` from ${given.cte.name}`} ${condition})`
+      ? sql`(delete from ${relation} ${scope.alias}${given === null ? sql`` : sql` using ${given.cte.name}`} ${condition})`
+      : sql`(update ${relation} ${scope.alias} set ${joined(set, ', ')}${given === null ? sql`` : sql` from ${given.cte.name}`} ${condition})`
   const ctes: readonly Cte[] = [...(given === null ? [] : [given.cte]), { name: changed, materialized: false, of }]
   const named = typeof step.given === 'number' ? sql`${step.given}` : sql`${valueParameter(step.given)}::int8`
   const isMissing = sql`(select count(*) from ${changed}) <> ${named}`

@@ -8,8 +8,8 @@ import { headlineOf } from './search.ts'
 import {
   columnOf,
   computedOf,
-  directScope,
   passArguments,
+  readFor,
   relationOf,
   type Part,
   type Scope,
@@ -26,11 +26,9 @@ type OneRow = Pick<Select, 'where' | 'limit'> & Pick<From, 'joins'> & { readonly
 
 /** The selected fields of one row; null if it does not exist. */
 export function rowFrom(writer: Writer, row: Row, rows: (scope: Scope) => OneRow): Sql {
-  const alias = writer.alias('t')
-  writer.note(alias, row)
-  const scope = directScope(writer, row.entity, alias)
+  const scope = readFor(writer, row.entity, row)
   const { of, joins = [], found, ...which } = rows(scope)
-  return objectFrom(rowPairs(writer, row, found), { from: [{ of, alias, joins }], ...which })
+  return objectFrom(rowPairs(writer, row, found), { from: [{ of, alias: scope.alias, joins }], ...which })
 }
 
 /** For possibly several rows; a limit without effect still costs a step of the plan. */

@@ -157,7 +157,7 @@ const typeName = ({ name }: TypeKey): Ordered => ({
   longest: name.length + 2,
 })
 
-/** The row of a relation that is read for this part of the plan, under a fresh alias. */
+/** The row of a relation that is read or changed for this part of the plan, under a fresh alias. */
 export function readFor(writer: Writer, entity: EntityFacts, part: Part): Scope {
   const scope = directScope(writer, entity, writer.alias('t'))
   writer.note(scope.alias, part)

@@ -27,7 +27,7 @@ import type {
 } from '../plan/plan-nodes.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './collection.ts'
-import { ofKeyed, columnOf, directScope, given, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
+import { ofKeyed, columnOf, readFor, given, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
 import { presetValue, setSql } from './set.ts'
 import { insertedAs, ofTenant, satisfying } from './tenants.ts'
@@ -39,9 +39,7 @@ type Write = Insert | Update | Delete
  * everything nested is read from the snapshot before it.
  */
 export function writeStatement(writer: Writer, root: Write): SelectList {
-  const target = writer.alias('t')
-  writer.note(target, root)
-  const inner = directScope(writer, root.entity, target)
+  const inner = readFor(writer, root.entity, root)
   const changed = root.kind === 'insert' ? insertedAs(inner, root.rows) : satisfying(inner, root.filter)
   const { scope, outlet } = seenOutside(changed, writer.alias('i'))
   const answer = isCounted(root) ? countJson(root, scope) : guarded(root, scope, answerJson(writer, root, scope))

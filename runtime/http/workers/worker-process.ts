@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
-import type { KeptRequest, LiveObservation } from '../../contract/observations.ts'
+import type { KeptRequest, LiveObservation, OwnObservations } from '../../contract/observations.ts'
 import type { Revision } from '../../contract/artifact.ts'
 import {
   createCalls,
@@ -17,17 +17,11 @@ export interface WorkerPlace {
   readonly listensEarly: boolean
 }
 
-/** A worker process, for the primary (Node manual, cluster). */
-export interface WorkerProcess {
+/** A worker process, for the primary (Node manual, cluster). Its observations reject if it ends first. */
+export interface WorkerProcess extends OwnObservations {
   /** From 1 on; a successor has the number of its predecessor. */
   readonly number: number
   readonly send: (message: ToWorker) => void
-  /** Resolves with the metrics of this worker alone; rejects if it ends first. */
-  readonly metrics: () => Promise<unknown>
-  /** Resolves with the requests that this worker keeps; rejects if it ends first. */
-  readonly requests: () => Promise<readonly KeptRequest[]>
-  /** Resolves with its live queries; rejects if it ends first. */
-  readonly live: () => Promise<readonly LiveObservation[]>
   /** Resolves when it has received another worker's write; rejects if it ends first. */
   readonly note: (write: TravellingWrite) => Promise<undefined>
   readonly kill: () => void

@@ -4,9 +4,9 @@ import { objectId } from '../../../contract/facts.ts'
 import type { ObjectId } from '../../../contract/manifest.ts'
 import { classifyConnecting } from '../../../db/failures/classify.ts'
 import { pauseMs, retries } from '../../../lib/retry.ts'
-import { createOpenFeedConnection, FeedFault, type OpenFeedConnection } from './connection.ts'
+import { createOpenFeedConnection, FeedFault } from './connection.ts'
 import type { WatchedRelation } from './gates.ts'
-import { openFeedSession, type FeedPace, type FeedSession } from './session.ts'
+import { openFeedSession, type FeedPace, type FeedSession, type SessionParts } from './session.ts'
 
 export interface ChangeFeedOptions {
   /** Leads to the primary and around poolers, as the login role. */
@@ -32,10 +32,7 @@ const untold = ({ schema, name }: LiveRelation): Error =>
   new Error(`the changes of ${JSON.stringify(schema)}.${JSON.stringify(name)} are not told`)
 
 /** A feed: what is watched, and the session that tells of it. */
-interface FeedState {
-  readonly open: OpenFeedConnection
-  readonly listener: ChangeListener
-  readonly pace: FeedPace
+interface FeedState extends Omit<SessionParts, 'watched'> {
   readonly entries: Map<ObjectId, Entry>
   readonly closing: AbortController
   session: FeedSession | null

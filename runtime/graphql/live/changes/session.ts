@@ -29,7 +29,7 @@ export interface FeedSession {
 /** The silence in milliseconds after which the server counts as unavailable. */
 const silentMs = 10_000
 
-interface SessionParts {
+export interface SessionParts {
   readonly open: OpenFeedConnection
   readonly listener: ChangeListener
   readonly pace: FeedPace

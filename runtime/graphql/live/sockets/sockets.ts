@@ -7,6 +7,7 @@ import { throwUnidentified } from '../../http/who-asks.ts'
 import { bareText, type RenderBare, failureTable, type HttpFailureCode } from '../../../http/boundary.ts'
 import type { Origins } from '../../../http/cors.ts'
 import { ownerRole } from '../../../identity/project-keys.ts'
+import { addToCount } from '../../../lib/counts.ts'
 import { createDeadlines } from '../../../lib/timers.ts'
 import type { StreamOwner } from '../streams/stream-types.ts'
 import { serveSocket, type ConnectionParts } from './connection.ts'
@@ -110,13 +111,8 @@ function refuseUpgrade(socket: Duplex, code: HttpFailureCode): void {
 function createAdmission(most: number): ConnectionParts['admit'] {
   const parties = new Map<string, number>()
   return ({ party, kind }: StreamOwner) => {
-    const count = parties.get(party) ?? 0
-    if (kind !== 'service' && count >= most) return null
-    parties.set(party, count + 1)
-    return () => {
-      const left = (parties.get(party) ?? 1) - 1
-      if (left === 0) parties.delete(party)
-      else parties.set(party, left)
-    }
+    if (kind !== 'service' && (parties.get(party) ?? 0) >= most) return null
+    addToCount(parties, party, 1)
+    return () => void addToCount(parties, party, -1)
   }
 }

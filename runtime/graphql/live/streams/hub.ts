@@ -6,7 +6,7 @@ import { isJsonObject } from '../../../lib/json.ts'
 import { createAlarms, type SetAlarm } from '../../../lib/timers.ts'
 import { createByteBudget, type BudgetSize, type ByteBudget } from '../../../lib/byte-budget.ts'
 import { pauseMs, retries } from '../../../lib/retry.ts'
-import { createStreamAdmission, streamRefusals, type StreamAdmission } from './admission.ts'
+import { countStream, refusalFor, streamRefusals, type StreamCounts } from './admission.ts'
 import { createCounts, type Counts } from './counts.ts'
 import { createInterestIndex, type InterestIndex } from './interests.ts'
 import { createRunQueue, type RunQueue } from './run-queue.ts'
@@ -64,8 +64,7 @@ const passing: ReadonlySet<GraphqlOutcome> = new Set(['unavailable', 'overloaded
 const passes = ({ outcome, code }: GraphqlResponse): boolean => passing.has(outcome) || code === 'DATABASE_CONFLICT'
 
 /** The watches of this process, and what decides when each of them runs. */
-interface HubState {
-  readonly limits: StreamLimits
+interface HubState extends StreamCounts {
   /** By document, operation, variables, role and claims. */
   readonly watches: Map<string, LiveWatch>
   readonly index: InterestIndex<LiveWatch>
@@ -74,7 +73,6 @@ interface HubState {
   readonly queue: RunQueue
   readonly setAlarm: SetAlarm
   readonly counts: Counts
-  readonly admission: StreamAdmission
   readonly run: Run
   isStopped: boolean
 }
@@ -88,11 +86,12 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     queue: createRunQueue(limits.runs),
     setAlarm: createAlarms(() => performance.now()),
     counts: createCounts(),
-    admission: createStreamAdmission(limits),
+    parties: new Map(),
+    streams: 0,
     run: (watch) => run(watch),
     isStopped: false,
   }
-  const { watches, index, queue, counts, admission } = hub
+  const { watches, index, queue, counts } = hub
   const feed = follow({
     changed: (changes) => wakeThoseOf(hub, changes),
     unsure: (why) => {
@@ -119,7 +118,7 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     open: (request, owner, options, sink) => openStream(hub, request, owner, options, sink),
     close: feed.close,
     stats: () => ({
-      streams: admission.streams(),
+      streams: hub.streams,
       watches: watches.size,
       waiting: queue.size(),
       fault: feed.fault(),
@@ -134,7 +133,7 @@ function openStream(
   ...[request, owner, { lastId }, sink]: Parameters<Hub['open']>
 ): LiveStream | GraphqlResponse {
   if (hub.isStopped) return failureResponse('SERVER_STOPPING', 'The service is stopping. Try again.')
-  const refused = hub.admission.refusalFor(owner)
+  const refused = refusalFor(hub, owner)
   const key = watchKey(request, owner.caller)
   const watch = refused === null ? (hub.watches.get(key) ?? create(hub, key, request, owner)) : null
   if (watch === null) {
@@ -145,7 +144,7 @@ function openStream(
   const wantsPatch = isJsonObject(live) && live['patch'] === true
   const stream: StreamState = { owner, sink, wantsPatch, lastId, from: watch.runs + 1, sent: 0 }
   watch.streams.add(stream)
-  hub.admission.came(owner)
+  countStream(hub, owner, 1)
   wake(hub, watch, 'joined')
   return {
     ready: () => {
@@ -188,7 +187,7 @@ function create(hub: HubState, key: string, request: GraphqlRequest, { caller, p
 }
 
 function left(hub: HubState, watch: LiveWatch, { owner }: StreamState): void {
-  hub.admission.left(owner)
+  countStream(hub, owner, -1)
   if (watch.streams.size === 0 && !watch.isClosed) close(hub, watch)
 }
 

@@ -88,12 +88,7 @@ function compareLists(
   }
 }
 
-function compareByPlace(
-  path: string,
-  before: readonly unknown[],
-  after: readonly unknown[],
-  operations: Operations,
-): void {
+function compareByPlace(...[path, before, after, operations]: Parameters<typeof compareLists>): void {
   for (let place = before.length - 1; place >= after.length; place -= 1) {
     operations.add({ op: 'remove', path: `${path}/${place}` })
   }
