@@ -53,12 +53,8 @@ function isReadable(
   return usable.has(schema) && (selects(grants.select) || readable.some((column) => selects(column.grants.select)))
 }
 
-function isInsertable(
-  { schema, grants, columns }: EntityFacts,
-  usable: ReadonlySet<string>,
-  superuser: boolean,
-  effective: ReadonlySet<string>,
-): boolean {
+function isInsertable(...[entity, usable, superuser, effective]: Parameters<typeof isReadable>): boolean {
+  const { schema, grants, columns } = entity
   const inserts = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
   return usable.has(schema) && (inserts(grants.insert) || columns.some((column) => inserts(column.grants.insert)))
 }

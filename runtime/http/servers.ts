@@ -1,7 +1,7 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as SocketServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { addToCount } from '../lib/counts.ts'
+import { addToCount } from '../lib/byte-budget.ts'
 import {
   bareAnswer,
   bareText,

@@ -58,12 +58,12 @@ interface Printing extends Uses {
 /** Prints a statement. Its parameters are numbered in the order of the text. */
 export function print(statement: Select, rows: RowForm = 'record'): Printed {
   const printing: Printing = { ...findUses(statement, rows), rows, numbers: new Map(), sizes: [] }
-  const text = selectText(printing, statement)
+  const text = printSelect(printing, statement)
   const values = [...printing.numbers.keys()]
   return printing.sizes.length === 0 ? { text, values } : { ...withSizes(text, printing.sizes), values }
 }
 
-function textOf(printing: Printing, node: Sql): string {
+function printSql(printing: Printing, node: Sql): string {
   if (typeof node === 'string') return node
   switch (node.kind) {
     case 'parameter':
@@ -71,25 +71,25 @@ function textOf(printing: Printing, node: Sql): string {
     case 'size':
       return `${mark}${printing.sizes.push(node) - 1}${mark}`
     case 'parts':
-      return list(printing, node.nodes, '')
+      return printList(printing, node.nodes, '')
     case 'written':
-      return node.write(node.nodes.map((inner) => textOf(printing, inner)))
+      return node.write(node.nodes.map((inner) => printSql(printing, inner)))
     case 'carried':
       return `${node.outlet.alias}.${printing.columns.get(node.outlet)?.get(node.of)}`
     case 'outlet':
-      return carriedList(printing, node, (of) => of)
+      return printCarried(printing, node, (of) => of)
     case 'vacancy':
-      return carriedList(printing, node.outlet, node.outlet.nullOf)
+      return printCarried(printing, node.outlet, node.outlet.nullOf)
     case 'row':
-      return rowText(printing, node.alias)
+      return printRow(printing, node.alias)
     case 'object':
-      return textOf(printing, printing.rows === 'json' ? node.json() : node.record)
+      return printSql(printing, printing.rows === 'json' ? node.json() : node.record)
     case 'item':
-      return printing.isItem(node) ? rowText(printing, node.alias) : textOf(printing, object(node.pairs))
+      return printing.isItem(node) ? printRow(printing, node.alias) : printSql(printing, object(node.pairs))
     case 'select':
-      return `(${selectText(printing, node)})`
+      return `(${printSelect(printing, node)})`
     case 'union':
-      return unionText(printing, node)
+      return printUnion(printing, node)
   }
 }
 
@@ -100,54 +100,54 @@ function placeholder({ numbers }: Printing, { value }: Parameter): string {
 }
 
 /** The cast makes one value of it; a bare alias could be the name of a column. */
-const rowText = ({ rows }: Printing, alias: string): string =>
+const printRow = ({ rows }: Printing, alias: string): string =>
   rows === 'record' ? `(${alias}.*)::record` : `row_to_json(${alias}.*)`
 
-function carriedList(printing: Printing, outlet: Outlet, valueOf: (of: Sql) => Sql): string {
+function printCarried(printing: Printing, outlet: Outlet, valueOf: (of: Sql) => Sql): string {
   const used = [...(printing.columns.get(outlet) ?? [])]
-  if (used.length === 0) return textOf(printing, outlet.otherwise)
-  return used.map(([of, as]) => `${textOf(printing, valueOf(of))} as ${as}`).join(', ')
+  if (used.length === 0) return printSql(printing, outlet.otherwise)
+  return used.map(([of, as]) => `${printSql(printing, valueOf(of))} as ${as}`).join(', ')
 }
 
-const list = (printing: Printing, nodes: readonly Sql[], between = ', '): string =>
-  nodes.map((node) => textOf(printing, node)).join(between)
+const printList = (printing: Printing, nodes: readonly Sql[], between = ', '): string =>
+  nodes.map((node) => printSql(printing, node)).join(between)
 
 /** A clause that is left out if it is empty. */
-const clause = (printing: Printing, word: string, nodes: readonly Sql[] = [], between = ', '): string =>
-  nodes.length === 0 ? '' : ` ${word} ${list(printing, nodes, between)}`
+const printClause = (printing: Printing, word: string, nodes: readonly Sql[] = [], between = ', '): string =>
+  nodes.length === 0 ? '' : ` ${word} ${printList(printing, nodes, between)}`
 
-const columnList = (printing: Printing, columns: readonly Column[]): string =>
-  columns.map(({ value, as }) => ` ${textOf(printing, value)}${as === undefined ? '' : ` as ${as}`}`).join(',')
+const printColumns = (printing: Printing, columns: readonly Column[]): string =>
+  columns.map(({ value, as }) => ` ${printSql(printing, value)}${as === undefined ? '' : ` as ${as}`}`).join(',')
 
-function fromText(printing: Printing, { of, alias, joins = [] }: From): string {
-  const text = (node: Sql): string => textOf(printing, node)
+function printFrom(printing: Printing, { of, alias, joins = [] }: From): string {
+  const text = (node: Sql): string => printSql(printing, node)
   const first = alias === undefined ? text(of) : `${text(of)} ${alias}`
   return first + joins.map((join) => ` ${join.kind} ${text(join.of)} ${join.alias} on ${text(join.on)}`).join('')
 }
 
-const itemText = (printing: Printing, { alias, pairs }: Item): string =>
-  `, lateral (select${columnList(printing, columnsOf(pairs))}) ${alias}`
+const printItem = (printing: Printing, { alias, pairs }: Item): string =>
+  `, lateral (select${printColumns(printing, columnsOf(pairs))}) ${alias}`
 
-const withText = (printing: Printing, ctes: readonly Cte[]): string =>
-  `with ${ctes.map(({ name, materialized, of }) => `${name} as ${materialized ? 'materialized ' : ''}${textOf(printing, of)}`).join(', ')} `
+const printWith = (printing: Printing, ctes: readonly Cte[]): string =>
+  `with ${ctes.map(({ name, materialized, of }) => `${name} as ${materialized ? 'materialized ' : ''}${printSql(printing, of)}`).join(', ')} `
 
-const selectText = (printing: Printing, node: Select): string =>
-  (node.with === undefined || node.with.length === 0 ? '' : withText(printing, node.with)) +
+const printSelect = (printing: Printing, node: Select): string =>
+  (node.with === undefined || node.with.length === 0 ? '' : printWith(printing, node.with)) +
   'select' +
-  (node.distinctOn === undefined ? '' : ` distinct on (${list(printing, node.distinctOn)})`) +
-  columnList(printing, node.columns) +
-  (node.from === undefined ? '' : ` from ${node.from.map((from) => fromText(printing, from)).join(', ')}`) +
-  (printing.items.get(node) ?? []).map((item) => itemText(printing, item)).join('') +
-  clause(printing, 'where', node.where, ' and ') +
-  clause(printing, 'group by', node.groupBy) +
-  clause(printing, 'having', node.having, ' and ') +
-  clause(printing, 'order by', node.orderBy) +
-  (node.limit === undefined ? '' : ` limit ${textOf(printing, node.limit)}`) +
-  (node.offset === undefined ? '' : ` offset ${textOf(printing, node.offset)}`)
+  (node.distinctOn === undefined ? '' : ` distinct on (${printList(printing, node.distinctOn)})`) +
+  printColumns(printing, node.columns) +
+  (node.from === undefined ? '' : ` from ${node.from.map((from) => printFrom(printing, from)).join(', ')}`) +
+  (printing.items.get(node) ?? []).map((item) => printItem(printing, item)).join('') +
+  printClause(printing, 'where', node.where, ' and ') +
+  printClause(printing, 'group by', node.groupBy) +
+  printClause(printing, 'having', node.having, ' and ') +
+  printClause(printing, 'order by', node.orderBy) +
+  (node.limit === undefined ? '' : ` limit ${printSql(printing, node.limit)}`) +
+  (node.offset === undefined ? '' : ` offset ${printSql(printing, node.offset)}`)
 
-const unionText = (printing: Printing, { alias, arms, orderBy, limit, offset }: Union): string =>
-  `(select * from (${list(printing, arms, ' union all ')}) ${alias}${clause(printing, 'order by', orderBy)}` +
-  ` limit ${textOf(printing, limit)}${offset === undefined ? '' : ` offset ${textOf(printing, offset)}`})`
+const printUnion = (printing: Printing, { alias, arms, orderBy, limit, offset }: Union): string =>
+  `(select * from (${printList(printing, arms, ' union all ')}) ${alias}${printClause(printing, 'order by', orderBy)}` +
+  ` limit ${printSql(printing, limit)}${offset === undefined ? '' : ` offset ${printSql(printing, offset)}`})`
 
 /** A character that SQL text cannot contain: it marks the place of a size until the text is complete. */
 const mark = '\0'

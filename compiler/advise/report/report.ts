@@ -1,4 +1,4 @@
-import type { EntityFacts, Manifest, ReportFacts } from '../../../runtime/contract/manifest.ts'
+import type { Diagnostic, EntityFacts, Manifest, ReportFacts } from '../../../runtime/contract/manifest.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { type Advice, unlimitedSchema } from '../../../runtime/graphql/report/report-limits.ts'
 import { ident, qualified } from '../../../runtime/sql/ident.ts'
@@ -120,11 +120,7 @@ const countedInSchema = (list: readonly { readonly inSchema: boolean }[]): strin
 const summary = ({ role, relations, functions }: SchemaReport): string =>
   `${role} finds ${countedInSchema(relations)} tables and views, and ${countedInSchema(functions)} functions`
 
-interface Entry {
-  readonly object: string
-  readonly message: string
-  readonly fix: string
-}
+type Entry = Pick<Diagnostic, 'object' | 'message' | 'fix'>
 
 const section = (title: string, entries: readonly Entry[]): string =>
   [`${title} (${entries.length})`, ...[...groupBy(entries, ({ message }) => message)].map(printAlike)].join('\n')

@@ -1,5 +1,5 @@
 import type { StatementsDatabase, RunStatement } from '../../db/pool/statements.ts'
-import type { Client } from '../call/call.ts'
+import type { Client, UserCall } from '../call/call.ts'
 import type { ProviderSet } from '../providers/openid.ts'
 import type { ProveFlow } from '../rules/credentials.ts'
 import type { Passwords } from '../secrets/passwords.ts'
@@ -9,7 +9,7 @@ import type { OneTimeTokens } from '../secrets/one-time-tokens.ts'
 import type { Throttle } from '../limits/throttle.ts'
 import type { AccessTokens } from '../secrets/access-tokens.ts'
 import { refuse } from '../protocol/errors.ts'
-import type { SessionRow, UserRow } from '../protocol/records.ts'
+import type { SessionRow } from '../protocol/records.ts'
 import { findUserWithSession, lockUser } from '../store/users.ts'
 import type { Caller } from '../../contract/execution.ts'
 import { createLru } from '../../lib/caches.ts'
@@ -34,11 +34,7 @@ export interface AuthTools {
   readonly now: () => number
 }
 
-export interface AccountHolder {
-  readonly user: UserRow
-  /** Null: the token names no session. */
-  readonly session: SessionRow | null
-}
+export type AccountHolder = Pick<UserCall, 'user' | 'session'>
 
 /**
  * The caller under the lock of the user's row, because earlier checks took time. The session has the lower of the two

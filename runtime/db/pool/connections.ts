@@ -88,7 +88,7 @@ export const giveBack = (pool: ConnectionPool, connection: Connection, spoilt: b
   // Its end makes room for another.
   if (connection.client.connection.stream.destroyed) return serveWaiting(pool)
   if (spoilt) endClient(connection.client)
-  else keep(pool, connection)
+  else keepIdle(pool, connection)
   if (waiting.queued.count > 0) serveWaiting(pool)
   if (pool.closed !== null) endIdle(pool, pool.idle.length)
 }
@@ -112,7 +112,7 @@ export const closeConnections = async (pool: ConnectionPool): Promise<void> => {
   if (pool.open > 0) await gone
 }
 
-const keep = (pool: ConnectionPool, connection: Connection): void => {
+const keepIdle = (pool: ConnectionPool, connection: Connection): void => {
   pool.idle.push({ connection, since: performance.now() })
   pool.sweeping ??= setInterval(() => sweep(pool), sweepEveryMs).unref()
 }

@@ -120,7 +120,7 @@ export const createRunner = (parts: RunnerParts): Runner => ({
 
 /** Ends everything that runs. */
 export const endRunning = ({ running }: Runner, cause: EndCause): void => {
-  for (const run of running.all()) end(run, cause)
+  for (const run of running.all()) endRun(run, cause)
 }
 
 export const runOn =
@@ -182,7 +182,7 @@ const send = (run: Running, roleSettings: RoleSettings, reject: (error: unknown)
   const grow: Grow | null = room && ((bytes, told) => (run.growing ??= room.open(exchange, context)).grow(bytes, told))
   run.stops = [startClock(run), running.add(run)]
   // What writes is left to its deadline: it may be about to commit.
-  if (context !== undefined && exchange.readOnly) context.onGone = () => end(run, 'gone')
+  if (context !== undefined && exchange.readOnly) context.onGone = () => endRun(run, 'gone')
   try {
     runOnConnection(connection, exchange, roleSettings, marks.newest(), (result) => settle(run, result), grow)
   } catch (error) {
@@ -197,13 +197,13 @@ const startClock = (run: Running): (() => void) => {
   const { runner, exchange, context } = run.attempt
   const { setDeadline, timeout } = runner
   const deadline = context?.deadline ?? Infinity
-  if (deadline !== Infinity) return setDeadline(deadline - performance.now(), () => end(run, 'deadline'))
+  if (deadline !== Infinity) return setDeadline(deadline - performance.now(), () => endRun(run, 'deadline'))
   const limit = timeLimitOf(exchange, timeout)
   if (limit === Infinity) return () => undefined
   return setDeadline(limit, () => void run.connection.client.connection.stream.destroy())
 }
 
-const end = (run: Running, cause: EndCause): void => {
+const endRun = (run: Running, cause: EndCause): void => {
   const { runner, exchange } = run.attempt
   if (run.ending !== null) return
   runner.ended[cause] += 1

@@ -106,8 +106,8 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
   ]
   siblings?.onWrite((write) => writes.note(write, now()))
   return {
-    write: (exchange, context) => write(set, exchange, context),
-    read: (exchange, context) => read(set, exchange, context),
+    write: (exchange, context) => runWrite(set, exchange, context),
+    read: (exchange, context) => runRead(set, exchange, context),
     wrote: (party) => wrote(set, party),
     stats: () => ({ replicas: replicas.map((replica) => replica.state(now())), reads: { ...reads } }),
     stop: () => {
@@ -135,7 +135,7 @@ const watchReplica = (query: Query, replica: Replica, report: (reason: string | 
     silent: () => replica.abandon(),
   })
 
-async function write(set: ReplicaSet, ...[exchange, context]: Parameters<RunExchange>): ReturnType<RunExchange> {
+async function runWrite(set: ReplicaSet, ...[exchange, context]: Parameters<RunExchange>): ReturnType<RunExchange> {
   if (exchange.readOnly || context === undefined) return set.primary.run(exchange, context)
   try {
     return await set.primary.run(exchange, context)
@@ -152,7 +152,7 @@ async function wrote({ positionNow, writes, siblings }: ReplicaSet, party: strin
   return position
 }
 
-async function read(set: ReplicaSet, ...[exchange, context]: Parameters<RunExchange>): ReturnType<RunExchange> {
+async function runRead(set: ReplicaSet, ...[exchange, context]: Parameters<RunExchange>): ReturnType<RunExchange> {
   const { primary, reads } = set
   const replica = context === undefined || !exchange.readOnly ? null : choose(set, context)
   if (replica !== null && context !== undefined) {

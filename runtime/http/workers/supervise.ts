@@ -55,7 +55,7 @@ async function run(supervising: Supervising): Promise<number> {
   // A failure to listen concerns all workers; the first has logged the reason.
   if (failed !== null) return failed.code
   const others = Array.from({ length: workers - 1 }, (_, index) => crew.start(index + 2))
-  for (const place of [first, ...others]) void keep(supervising, place)
+  for (const place of [first, ...others]) void keepFilled(supervising, place)
   log({ kind: 'workers', count: workers })
   void first.serving.then(onReady)
   await endAll(supervising, await stopRequested)
@@ -63,7 +63,7 @@ async function run(supervising: Supervising): Promise<number> {
 }
 
 /** Keeps a worker at the place until the end. */
-async function keep({ crew, filled, stopping, log }: Supervising, first: WorkerProcess): Promise<void> {
+async function keepFilled({ crew, filled, stopping, log }: Supervising, first: WorkerProcess): Promise<void> {
   let place = first
   for (let failures = 0; ;) {
     filled.set(place.number, place)

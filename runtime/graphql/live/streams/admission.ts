@@ -1,4 +1,4 @@
-import { addToCount } from '../../../lib/counts.ts'
+import { addToCount } from '../../../lib/byte-budget.ts'
 import type { StreamLimits, StreamOwner, StreamRefusal } from './stream-types.ts'
 
 /** The streams of each party, and in total. */
