@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { questions, usefulRoles } from '../../reference/questions/document.ts'
 import type { Revision } from '../../../runtime/contract/artifact.ts'
 import { createEngine } from '../../../runtime/engine/engine.ts'
@@ -20,7 +20,7 @@ import { readBody, readBodyQuickly } from '../../../runtime/graphql/http/request
 import { createService } from '../../../additions/service.ts'
 import type { GraphqlService } from '../../../runtime/graphql/serve.ts'
 import { joinConstants } from '../../../runtime/graphql/statements/statements.ts'
-import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
+import { openDatabase } from '../../../runtime/db/pool/pool.ts'
 import { worlds } from '../../reference/exact/worlds/world.ts'
 import { openStage } from '../../reference/exact/stage.ts'
 import { forSuite } from '../../support/for-suite.ts'
@@ -29,15 +29,13 @@ import { bodyOf, hostileDocuments, hostileSql } from '../../support/hostile-docu
 import { createTestService } from '../../support/service.ts'
 import { sized } from '../../support/whole.ts'
 
-let database: Database
 let revision: Revision
 const place = forSuite(createTestService, { sql: hostileSql, isolated: true })
+const database = forSuite(async () => openDatabase({ url: place.db.url, schemas: ['public'], poolSize: 4 }))
 beforeAll(async () => {
   // Its revision is loaded once: roles that tests of the same server create would make another version.
-  database = openDatabase({ url: place.db.url, schemas: ['public'], poolSize: 4 })
   revision = await place.revision()
 })
-afterAll(() => database?.close())
 
 const caller = { role: 'anon', claims: '{"role":"anon"}' }
 const serviceWith = (apart?: Apart): GraphqlService =>

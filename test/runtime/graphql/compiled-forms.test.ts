@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { compileDocuments } from '../../../compiler/commands/compiled/compile-documents.ts'
 import { createEngine, type Engine } from '../../../runtime/engine/engine.ts'
-import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
+import { openDatabase } from '../../../runtime/db/pool/pool.ts'
 import {
   documentFile,
   type CompiledOperation,
@@ -26,14 +26,12 @@ const sql = `
   grant all on thing to anon;
 `
 
-let database: Database
 let engine: Engine
 const service = forSuite(createTestService, { sql })
+const database = forSuite(async () => openDatabase({ url: service.db.url, schemas: ['public'], poolSize: 1 }))
 beforeAll(async () => {
-  database = openDatabase({ url: service.db.url, schemas: ['public'], poolSize: 1 })
   engine = createEngine(await service.revision())
 })
-afterAll(() => database?.close())
 
 type Variables = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { compileDocuments } from '../../../compiler/commands/compiled/compile-documents.ts'
 import { createEngine, type Engine } from '../../../runtime/engine/engine.ts'
-import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
+import { openDatabase } from '../../../runtime/db/pool/pool.ts'
 import { documentFile, type DocumentFile, type DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'
 import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { serviceOf } from '../../support/compiled-alone.ts'
@@ -20,14 +20,12 @@ const sql = `
   grant all on person, note to anon;
 `
 
-let database: Database
 let engine: Engine
 const service = forSuite(createTestService, { sql })
+const database = forSuite(async () => openDatabase({ url: service.db.url, schemas: ['public'], poolSize: 1 }))
 beforeAll(async () => {
-  database = openDatabase({ url: service.db.url, schemas: ['public'], poolSize: 1 })
   engine = createEngine(await service.revision())
 })
-afterAll(() => database?.close())
 
 type Variables = Readonly<Record<string, unknown>>
 

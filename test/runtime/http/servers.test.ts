@@ -5,13 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { buildApp, type AppParts } from '../../../runtime/app.ts'
 import { LongBody } from '../../../runtime/http/bodies.ts'
-import {
-  createServers,
-  endWithAnswers,
-  giveUp,
-  type ServerLimits,
-  type Servers,
-} from '../../../runtime/http/servers.ts'
+import { createServers, endWithAnswers, giveUp, type ServerLimits } from '../../../runtime/http/servers.ts'
 import { createByteBudget } from '../../../runtime/lib/byte-budget.ts'
 import { healthy } from '../../support/healthy.ts'
 
@@ -33,7 +27,7 @@ const answers = createByteBudget({ bytes: 128 * mebibyte, share: 32 * mebibyte }
 
 interface Listening {
   readonly port: number
-  readonly servers: Servers
+  readonly servers: ReturnType<typeof createServers>
 }
 
 const listen = async (serve: Serve, limits: Partial<ServerLimits> = {}): Promise<Listening> => {

@@ -6,13 +6,7 @@ import { serverOf } from '../../../../runtime/db/connect/server.ts'
 import { startupSettings } from '../../../../runtime/db/connect/startup.ts'
 import { freePort } from '../../../../runtime/db/embedded/free-port.ts'
 import { createEndings } from '../../../../runtime/db/pool/cancel.ts'
-import {
-  borrow,
-  closeConnections,
-  createConnectionPool,
-  giveBack,
-  type ConnectionPool,
-} from '../../../../runtime/db/pool/connections.ts'
+import { borrow, closeConnections, createConnectionPool, giveBack } from '../../../../runtime/db/pool/connections.ts'
 import { createRunner, runOn } from '../../../../runtime/db/pool/run.ts'
 import { createShares } from '../../../../runtime/db/pool/shares.ts'
 import { runStatements } from '../../../../runtime/db/wire/exchange.ts'
@@ -139,7 +133,7 @@ describe('the pool', () => {
       })
     }
     /** Ends the backends of the pool, and waits until it knows. */
-    const cutOff = async (pool: ConnectionPool): Promise<void> => {
+    const cutOff = async (pool: ReturnType<typeof openPool>): Promise<void> => {
       await overSessions(database).query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and usename = 'authenticator'`)
       await until(() => pool.open === 0)
