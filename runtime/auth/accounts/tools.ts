@@ -1,6 +1,6 @@
 import type { StatementsDatabase, RunStatement } from '../../db/pool/statements.ts'
 import type { Client, UserCall } from '../call/call.ts'
-import type { ProviderSet } from '../providers/openid.ts'
+import type { ProviderSet } from '../providers/provider-set.ts'
 import type { ProveFlow } from '../rules/credentials.ts'
 import type { Passwords } from '../secrets/passwords.ts'
 import type { MailRequests } from '../mails/mail-requests.ts'

@@ -1,5 +1,5 @@
 import type { AuthSettings } from '../settings/setting-keys.ts'
-import type { ProviderClient } from './openid.ts'
+import type { ProviderClient } from './provider-set.ts'
 import { providers, type ProviderName } from './provider-table.ts'
 
 /** The project as the provider knows it. */

@@ -1,43 +1,14 @@
 import type { Configuration, CustomFetch, ServerMetadata } from 'openid-client'
 import type { JWTVerifyGetKey } from 'jose'
 import { once, singleFlight } from '../../lib/caches.ts'
-import { openIdProfile, type OpenIdProfile } from '../rules/providers.ts'
-import type { ProviderTokens } from '../store/flow-states.ts'
-import type { FlowProof } from '../rules/credentials.ts'
+import { openIdProfile } from '../rules/providers.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { publishedKeys, verifyIdToken, type VerifiedClaims } from './id-token.ts'
 import type { ProviderRow } from './provider.ts'
-import { providerNames, providers, type ProviderName } from './provider-table.ts'
+import type { CodeGrant, Issuers, Provider, ProviderClient, ProviderSet } from './provider-set.ts'
+import { providerNames, providers } from './provider-table.ts'
 
 /** Sign-in by a provider, by OpenID Connect. */
-
-export interface ProviderClient {
-  readonly clientId: string
-  readonly secret: string
-}
-
-export interface SignedIn {
-  readonly profile: OpenIdProfile
-  readonly tokens: ProviderTokens
-}
-
-/** The code of a returned browser, and the parameters of its flow. */
-export interface CodeGrant {
-  readonly code: string
-  readonly redirectUri: string
-  readonly proof: FlowProof
-}
-
-export interface Provider {
-  /** The issuer of valid tokens. */
-  readonly issuer: string
-  /** The address for the browser; rejects while the provider cannot be reached. */
-  readonly authorizationUrl: (client: ProviderClient, parameters: Readonly<Record<string, string>>) => Promise<string>
-  /** Exchanges a code for the provider's profile of the person. Rejects if it refuses, is inconsistent or is late. */
-  readonly exchange: (client: ProviderClient, grant: CodeGrant) => Promise<SignedIn>
-  /** The claims of a presented ID token. Rejects if it is invalid. */
-  readonly verify: (client: ProviderClient, idToken: string, accessToken: string) => Promise<VerifiedClaims>
-}
 
 /** Below the time limit of a whole request, keys included: the answer then says that the provider was too slow. */
 const exchangeMs = 6_000
@@ -49,12 +20,6 @@ interface Endpoints {
 
 /** Loaded with the first sign-in of this kind: a server starts without it. */
 const openid = once(() => import('openid-client'))
-
-/** Every provider of the table, by name. */
-export type ProviderSet = Readonly<Record<ProviderName, Provider>>
-
-/** The issuer of each provider's tokens: its own, or the operator's replacement for tests. */
-export type Issuers = Readonly<Record<ProviderName, string>>
 
 export function createProviders(issuers: Issuers, now: () => number): ProviderSet {
   const made = providerNames.map((name) => [name, createProvider(providers[name], issuers[name], now)])
