@@ -1,6 +1,6 @@
 import type { ReadApart } from '../runtime/graphql/compiled/apart.ts'
 import type { ReadDocumentFile } from '../runtime/graphql/compiled/documents.ts'
-import { createCompiledService as createCoreService } from '../runtime/graphql/compiled/serve.ts'
+import { serveDocuments } from '../runtime/graphql/compiled/serve.ts'
 import type { CellOptions } from '../runtime/graphql/run/turn.ts'
 import type { GraphqlService, ServiceParts } from '../runtime/graphql/serve.ts'
 
@@ -13,9 +13,11 @@ const textOnly = {
 }
 
 /** What answers compiled documents. */
-export const createCompiledService = (
+export function createCompiledService(
   parts: ServiceParts,
   readFile: ReadDocumentFile,
   apart?: ReadApart | null,
   ofCell?: CellOptions,
-): GraphqlService => createCoreService(parts, Object.keys(textOnly), readFile, apart, ofCell)
+): GraphqlService {
+  return serveDocuments(parts, Object.keys(textOnly), readFile, apart, ofCell)
+}

@@ -4,7 +4,7 @@ import { documentsIn, readDocumentFile } from '../../runtime/graphql/compiled/re
 import { createCompiledSource } from '../../runtime/graphql/compiled/source.ts'
 import { openServerDatabase, type ServerDatabase } from '../../runtime/database.ts'
 import { loadRevision } from '../../runtime/engine/load.ts'
-import { begun } from '../../runtime/graphql/run/served.ts'
+import { begun } from '../../runtime/graphql/run/watch-source.ts'
 import type { GraphqlService, ServiceParts } from '../../runtime/graphql/serve.ts'
 import { within } from '../../runtime/lib/timers.ts'
 import type { ServerSettings } from '../../runtime/server.ts'

@@ -1,4 +1,4 @@
-import { idOf, decidingFacts, factsOf } from '../contract/facts.ts'
+import { idOf, decidingFacts } from '../contract/facts.ts'
 import type { RolePrivileges } from '../contract/execution.ts'
 import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
@@ -6,6 +6,7 @@ import type { Revision } from '../contract/artifact.ts'
 import { createLru, type LruStats } from '../lib/caches.ts'
 import { evaluateModule } from './load.ts'
 import { createMemories, maxRoles, type Memories } from '../lib/memo/memo.ts'
+import { createPrivileges } from './privileges.ts'
 import { buildView, type RoleView } from './schema/schema.ts'
 
 /** One loaded revision: immutable for readers; its parts are made on first use. */
@@ -60,32 +61,5 @@ export function createEngine(revision: Revision, memories: Memories = createMemo
       return builder
     },
     viewStats: views.stats,
-  }
-}
-
-/** Some hundred bytes each; the check compares them by identity (db/check/check.ts). */
-const keptPrivileges = 10_000
-
-/** The privileges of each role in a manifest. The same role has the same object while it is kept. */
-export function createPrivileges(manifest: Manifest): (role: string) => RolePrivileges {
-  const byRole = createLru<string, RolePrivileges>(keptPrivileges)
-  return (role) => {
-    const known = byRole.get(role)
-    if (known !== undefined) return known
-    const privileges = privilegesOf(manifest, role)
-    byRole.set(role, privileges)
-    return privileges
-  }
-}
-
-function privilegesOf(manifest: Manifest, role: string): RolePrivileges {
-  const { superuser, effective } = factsOf(manifest, role)
-  const { distributed, holders } = manifest
-  return {
-    role,
-    superuser,
-    ...(distributed !== undefined && { bypassRls: distributed.bypassing.includes(role) }),
-    holders,
-    held: new Set(superuser ? holders : holders.filter((holder) => effective.includes(holder))),
   }
 }

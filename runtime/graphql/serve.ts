@@ -10,7 +10,7 @@ import { createTexts, listedText, runWhileListed, type Texts } from './allowlist
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { createApart, type Apart } from './apart/apart.ts'
 import { readBody } from './http/request.ts'
-import { introspects } from './operation/scan.ts'
+import { introspects } from './operation/introspects.ts'
 import type { Plan } from './plan/plan-nodes.ts'
 import type { DocumentRequest, Documents } from './prepared/documents.ts'
 import { refuse } from './protocol/failures.ts'

@@ -1,11 +1,11 @@
 import type { Revision, RevisionSource } from '../../contract/artifact.ts'
 import { refuseEnded } from '../../db/pool/waiting.ts'
-import { createPrivileges } from '../../engine/engine.ts'
+import { createPrivileges } from '../../engine/privileges.ts'
 import { sha256Hex } from '../../lib/text.ts'
 import { governingList, notListed, sentHash } from '../allowlist/admission.ts'
 import { runWhileListed } from '../allowlist/listed.ts'
 import { readBody } from '../http/request.ts'
-import { introspects } from '../operation/scan.ts'
+import { introspects } from '../operation/introspects.ts'
 import { refuse } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 import {
@@ -50,7 +50,7 @@ type DocumentTurn = Turn<Loaded>
  * @param apart reads many variables; null: they are read on this thread
  * @param ofCell new artifacts may come without a change of the database, unless false
  */
-export function createCompiledService(
+export function serveDocuments(
   { database, source, now = Date.now, failed }: ServiceParts,
   refusedExtensions: readonly string[],
   readFile: ReadDocumentFile,

@@ -167,6 +167,3 @@ const nextAfter: Readonly<Partial<Record<TokenKind, Meaning>>> = {
   [TokenKind.AT]: 'nothing',
   [TokenKind.COLON]: 'nothing',
 }
-
-/** Whether a document may contain introspection. */
-export const introspects = (text: string): boolean => /__(?:schema|type)\b/.test(text)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Revision } from '../../../runtime/contract/artifact.ts'
-import { begun } from '../../../runtime/graphql/run/served.ts'
+import { begun } from '../../../runtime/graphql/run/watch-source.ts'
 
 /** A source, and how often it was asked. The first time it fails, if it is to. */
 const counted = (fails: boolean) => {
