@@ -10,7 +10,7 @@ import {
   schemaFiles,
   type PrintSchema,
 } from './artifacts.ts'
-import { createPrinter } from './js-text.ts'
+import { createPrinter } from './printer.ts'
 import { builderTypes, callTypes, createEntityTypes } from './row-types.ts'
 
 /**

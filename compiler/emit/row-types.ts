@@ -10,7 +10,8 @@ import { qualified } from '../../runtime/sql/ident.ts'
 import type { EntityFacts, EnumFacts, Manifest, ObjectId, ValueType } from '../../runtime/contract/manifest.ts'
 import type { ScalarName } from '../../runtime/contract/scalar-names.ts'
 import type { CallSql, EntitySql, JsonForm } from '../model/model.ts'
-import { commentText, jsString, type Print, type PrintedStatements } from './js-text.ts'
+import { commentText, jsString } from './js-text.ts'
+import type { Print, PrintedStatements } from './printer.ts'
 
 /** TypeScript declarations beside the generated modules: rows as they print in JSON, and the builders' own types. */
 

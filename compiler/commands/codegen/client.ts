@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
-import { createPrinter, type PrintedStatements } from '../../emit/js-text.ts'
+import { createPrinter, type PrintedStatements } from '../../emit/printer.ts'
 import { clientDeclarations, functionsDeclarations, moduleDeclarations, rowsDeclarations } from './declarations.ts'
 import { layOut, rowsFile } from './layout.ts'
 import { clientScript, functionsScript, moduleScript } from './modules.ts'

@@ -1,6 +1,7 @@
 import { getNamedType, isEnumType, isInputObjectType } from 'graphql'
 import { StructureKind, type FunctionDeclarationStructure, type InterfaceDeclarationStructure } from 'ts-morph'
-import { commentText, jsString, type PrintedStatements } from '../../emit/js-text.ts'
+import { commentText, jsString } from '../../emit/js-text.ts'
+import type { PrintedStatements } from '../../emit/printer.ts'
 import { withImports, type MentionFrom } from './imports.ts'
 import {
   declaringFile,

@@ -1,5 +1,5 @@
 import { StructureKind, type ImportDeclarationStructure } from 'ts-morph'
-import type { PrintedStatements } from '../../emit/js-text.ts'
+import type { PrintedStatements } from '../../emit/printer.ts'
 import type { ClientFile } from './layout.ts'
 
 /** Records the import of a name that another file of the client exports, and returns it. */

@@ -1,7 +1,8 @@
 import { getNamedType, isObjectType, isUnionType, type GraphQLArgument, type GraphQLObjectType } from 'graphql'
 import { StructureKind, VariableDeclarationKind, type VariableStatementStructure } from 'ts-morph'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
-import { block, jsString, type PrintedStatements } from '../../emit/js-text.ts'
+import { block, jsString } from '../../emit/js-text.ts'
+import type { PrintedStatements } from '../../emit/printer.ts'
 import { withImports, type MentionFrom } from './imports.ts'
 import { madeOf, typesOf, type ClientTable, type DeclaredType, type Layout, type Module } from './layout.ts'
 import {
