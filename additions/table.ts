@@ -25,6 +25,7 @@ import { relationFilters } from './relation-filters/addition.ts'
 import { root } from './root/addition.ts'
 import { schemaReport } from './schema-report/addition.ts'
 import { search } from './search/addition.ts'
+import { softDelete } from './soft-delete/addition.ts'
 import { textFilters } from './text-filters/addition.ts'
 import { uniqueKeys } from './unique-keys/addition.ts'
 import { updates } from './updates/addition.ts'
@@ -57,6 +58,7 @@ export const additions: readonly Addition[] = Object.values({
   root,
   schemaReport,
   search,
+  softDelete,
   textFilters,
   uniqueKeys,
   updates,

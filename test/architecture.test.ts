@@ -224,8 +224,6 @@ describe('the house', () => {
       'runtime/console/page/main.tsx createRoot',
       // The realm that builders are evaluated in; they leave nothing behind in it.
       'runtime/engine/load.ts createContext',
-      // The one reader of a thread.
-      'runtime/graphql/apart/worker.ts createReader',
     ])
   })
 

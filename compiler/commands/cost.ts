@@ -1,5 +1,5 @@
 import { withDatabase, type Database } from '../../runtime/db/pool/pool.ts'
-import { createEngine } from '../../runtime/engine/engine.ts'
+import { createEngine } from '../../additions/engine.ts'
 import { reasonOf } from '../../runtime/db/failures/failures.ts'
 import { createCompiler } from '../compile.ts'
 import {

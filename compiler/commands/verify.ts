@@ -1,7 +1,7 @@
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { reasonOf } from '../../runtime/db/failures/failures.ts'
 import { withDatabase } from '../../runtime/db/pool/pool.ts'
-import { buildView } from '../../runtime/engine/schema/schema.ts'
+import { buildView } from '../../additions/engine.ts'
 import { createService } from '../../additions/service.ts'
 import { createCompiler } from '../compile.ts'
 import { demandSchemas } from '../following/serving/followed-source.ts'

@@ -153,12 +153,6 @@ function condition(column: string, asked: string, value: JsonValue): ConditionFa
   return isFit && isConstant(value) ? { column, operator, value } : null
 }
 
-/** The name of a column; a malformed value matches no column. */
-export const columnName: Decoder<string | null> = (value) => ({
-  ok: true,
-  value: value === null || typeof value === 'string' ? value : jsonOf(value),
-})
-
 const isConstant = (value: JsonValue): value is FilterConstant => value !== null && typeof value !== 'object'
 
 /** A relation in a comment. */

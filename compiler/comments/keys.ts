@@ -1,6 +1,5 @@
 import { columnsByRole, presets } from './column-access.ts'
 import {
-  columnName,
   conditionsOnColumns,
   liveReads,
   orderOfColumns,
@@ -139,12 +138,6 @@ export const coreKeys = [
     help:
       '{"column": {"operator": value}}, with is ("NULL" or "NOT_NULL"), eq, neq, lt, lte, gt, gte or in: the rows that its ' +
       'collections have where no filter is given.',
-  },
-  {
-    key: 'softDelete',
-    on: ['relation'],
-    decode: columnName,
-    help: 'the name of a column, a time or a boolean, that marks rows as deleted: deletes set it, and nothing else sees such rows.',
   },
   {
     key: 'totalCount',

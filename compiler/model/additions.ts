@@ -1,4 +1,6 @@
-import type { EntityAdditions, Manifest } from '../../runtime/contract/manifest.ts'
+import type { EntityAdditions, EntityFacts, Manifest } from '../../runtime/contract/manifest.ts'
+import type { Memo } from '../../runtime/lib/memo/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import type { AnnotatedSchema } from '../comments/annotated.ts'
 
 /** The part of the manifest that an addition (spec/graphql.md 17) derives from its settings. */
@@ -8,9 +10,16 @@ export interface ModelAddition {
   readonly name: string
   /** Facts about the API as a whole, where the settings of its name ask for some: the manifest of all others stays as it was. */
   readonly manifestFacts?: (schemas: readonly AnnotatedSchema[]) => Partial<Manifest>
+  /** Facts of relations of which the manifest says whether some relation has them. */
+  readonly marks?: readonly Mark[]
   /** Requests may ask for a report of the schemas that have its setting, or of all. */
   readonly reports?: 'asked' | 'all'
 }
+
+/** Names of facts of relations and of the manifest. */
+type Mark = {
+  [Fact in keyof EntityFacts & keyof Manifest]: Manifest[Fact] extends true | undefined ? Fact : never
+}[keyof EntityFacts & keyof Manifest]
 
 /** Whether some comment has the setting, so that the addition has something to do. */
 const isAsked =
@@ -26,6 +35,19 @@ export const manifestFacts = (
     {},
     ...additions.map((one) => (one.manifestFacts && schemas.some(isAsked(one)) ? one.manifestFacts(schemas) : {})),
   )
+
+export function* marksOf(
+  memo: Memo,
+  entities: readonly EntityFacts[],
+  additions: readonly ModelAddition[],
+): Steps<Partial<Manifest>> {
+  const all = additions.flatMap(({ marks = [] }) => marks)
+  const found = new Set((yield* memo.map(marksOfEntity, entities, ...all)).flat())
+  return Object.fromEntries([...found].map((mark) => [mark, true]))
+}
+
+const marksOfEntity = (entity: EntityFacts, ...marks: readonly Mark[]): readonly Mark[] =>
+  marks.filter((mark) => entity[mark] !== undefined)
 
 export const reportedSchemas = (
   additions: readonly ModelAddition[],

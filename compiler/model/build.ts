@@ -15,7 +15,7 @@ import type {
 } from '../../runtime/contract/manifest.ts'
 import { isOn } from '../comments/additions.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } from '../comments/annotated.ts'
-import { manifestFacts, reportedSchemas, type ModelAddition } from './additions.ts'
+import { manifestFacts, marksOf, reportedSchemas, type ModelAddition } from './additions.ts'
 import { collisionDiagnostics } from './collisions.ts'
 import { placedFunction, type PlacedFunction } from './computed.ts'
 import {
@@ -94,7 +94,7 @@ export function* buildModel(
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some((schema) => isOn('geo', schema)) && { geo: true as const }),
     ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts)),
-    ...(yield* entityFlags(memo, entityFacts)),
+    ...(yield* entityFlags(memo, entityFacts, additions)),
     ...(isDeprecating && { deprecated: true as const }),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
@@ -130,17 +130,16 @@ export function* buildModel(
   }
 }
 
-type EntityFlag = 'groups' | 'updates' | 'softDelete' | 'unions' | 'interfaces' | 'oneOf'
-
 /** What at least one relation has. */
-function* entityFlags(memo: Memo, entities: readonly EntityFacts[]): Steps<Partial<Record<EntityFlag, true>>> {
+function* entityFlags(
+  memo: Memo,
+  entities: readonly EntityFacts[],
+  additions: readonly ModelAddition[],
+): Steps<Partial<Manifest>> {
   return {
-    ...((yield* memo.map(isGrouped, entities)).includes(true) && { groups: true }),
-    ...((yield* memo.map(isChanged, entities)).includes(true) && { updates: true }),
-    ...((yield* memo.map(isMarked, entities)).includes(true) && { softDelete: true }),
+    ...(yield* marksOf(memo, entities, additions)),
     ...((yield* memo.map(hasUnions, entities)).includes(true) && { unions: true }),
     ...((yield* memo.map(hasInterfaces, entities)).includes(true) && { interfaces: true }),
-    ...((yield* memo.map(isOneOf, entities)).includes(true) && { oneOf: true }),
   }
 }
 
@@ -173,13 +172,8 @@ const bypassing = ({ roles }: Annotated): readonly string[] =>
     .sort(compareBytes)
 
 const factsOfEntity = ({ facts }: Entity): EntityFacts => facts
-const isGrouped = ({ groups }: EntityFacts): boolean => groups === true
 const hasUnions = ({ unions }: EntityFacts): boolean => unions !== undefined
 const hasInterfaces = ({ interfaces }: EntityFacts): boolean => interfaces !== undefined
-const isOneOf = ({ oneOf }: EntityFacts): boolean => oneOf === true
-
-const isChanged = ({ updates }: EntityFacts): boolean => updates === true
-const isMarked = ({ softDelete }: EntityFacts): boolean => softDelete !== undefined
 const sqlOf = ({ sql }: Entity): EntitySql => sql
 
 const callFacts = ({ facts }: RootFunction): FunctionFacts => facts

@@ -22,11 +22,11 @@ export function softDelete(
 function marked({ columns }: AnnotatedRelation, scope: ValueScope, name: string): SoftDeleteFacts | null {
   const column = columns.find((one) => one.name === name)
   if (column === undefined || column.generated) return null
-  const mark = marks[baseName(scope, column)]
+  const mark = kinds[baseName(scope, column)]
   return mark === undefined || (mark === 'time' && column.notNull) ? null : { column: name, mark }
 }
 
-const marks: Readonly<Record<string, SoftDeleteFacts['mark']>> = {
+const kinds: Readonly<Record<string, SoftDeleteFacts['mark']>> = {
   timestamptz: 'time',
   timestamp: 'time',
   bool: 'flag',

@@ -71,8 +71,6 @@ export interface Manifest {
   readonly unions?: true
   /** Some relation has `interfaces`, which have names of their own. */
   readonly interfaces?: true
-  /** Some inputs take exactly one member, which adds the directive for it. */
-  readonly oneOf?: true
   /** Something is deprecated, which adds the directive for it. */
   readonly deprecated?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
@@ -241,8 +239,6 @@ export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, t
   readonly nestedWrites?: true
   /** Its filter type compares columns with each other. */
   readonly columnFilters?: true
-  /** Inputs with exactly one possible member are marked. */
-  readonly oneOf?: true
 }
 
 export interface EntityFacts extends EntityAdditions, Deprecable {

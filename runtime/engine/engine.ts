@@ -4,6 +4,7 @@ import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { Revision } from '../contract/artifact.ts'
 import { createLru, type LruStats } from '../lib/caches.ts'
+import type { SchemaAddition } from './additions.ts'
 import { evaluateModule } from './load.ts'
 import { createMemories, maxRoles, type Memories } from '../lib/memo/memo.ts'
 import { createPrivileges } from './privileges.ts'
@@ -24,7 +25,13 @@ export interface Engine {
   readonly viewStats: () => LruStats
 }
 
-export function createEngine(revision: Revision, memories: Memories = createMemories()): Engine {
+export type CreateEngine = (revision: Revision, memories?: Memories) => Engine
+
+export function createEngine(
+  revision: Revision,
+  additions: readonly SchemaAddition[],
+  memories: Memories = createMemories(),
+): Engine {
   const views = createLru<string, RoleView>(maxRoles)
   const modules = memories.shared.table(idOf, revision.entities)
   const entities = new Map<ObjectId, EntityBuilder>()
@@ -39,6 +46,7 @@ export function createEngine(revision: Revision, memories: Memories = createMemo
       const view = buildView(
         revision.manifest,
         role,
+        additions,
         memories.of(JSON.stringify(decidingFacts(revision.manifest, role))),
       )
       views.set(role, view)

@@ -11,6 +11,7 @@ import type {
 } from '../contract/manifest.ts'
 import type { ConditionFacts } from '../contract/stated.ts'
 import type { ExtensionName } from '../contract/filter-forms.ts'
+import type { SchemaAddition } from './additions.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
 import { withoutMemories, type RoleMemory } from '../lib/memo/memo.ts'
 import {
@@ -32,6 +33,8 @@ import {
 export interface RoleVisibility extends VisibleTypes, VisibleColumns, VisibleRelations {
   readonly manifest: Manifest
   readonly role: string
+  /** Those that the manifest has something for. */
+  readonly additions: readonly SchemaAddition[]
   readonly names: Names
   readonly can: (grantees: Grantees) => boolean
   /** Whether the extension is installed and the role may use its operators. */
@@ -109,7 +112,12 @@ function relationsVisibleTo(
 }
 
 /** @param memory of the role: facts that another manifest did not change are kept */
-export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory = withoutMemories): RoleVisibility {
+export function visibleTo(
+  manifest: Manifest,
+  role: string,
+  additions: readonly SchemaAddition[],
+  memory: RoleMemory = withoutMemories,
+): RoleVisibility {
   const rights = rightsOf(manifest, role, memory.own)
   const { can, usable } = rights
   const names = createNames(manifest, rights, memory)
@@ -143,6 +151,7 @@ export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory =
   return withExposed({
     manifest,
     role,
+    additions: additions.filter(({ fact }) => manifest[fact] !== undefined),
     names,
     can,
     hasExtension: (name) => {

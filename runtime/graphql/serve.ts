@@ -3,12 +3,13 @@ import type { Caller, RequestContext } from '../contract/execution.ts'
 import type { RevisionSource } from '../contract/artifact.ts'
 import { refusalOf } from '../contract/facts.ts'
 import { refuseEnded } from '../db/pool/waiting.ts'
+import type { CreateEngine } from '../engine/engine.ts'
 import { summaryOf, type Summary } from '../engine/summary.ts'
 import { inTurns } from '../lib/steps.ts'
 import { admit, type Admission } from './allowlist/admission.ts'
 import { createTexts, listedText, runWhileListed, type Texts } from './allowlist/listed.ts'
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
-import { createApart, type Apart } from './apart/apart.ts'
+import type { Apart } from './apart/apart.ts'
 import { readBody } from './http/request.ts'
 import { introspects } from './operation/introspects.ts'
 import type { Plan } from './plan/plan-nodes.ts'
@@ -88,9 +89,15 @@ interface TextTurn extends Turn<Loaded> {
   asked: DocumentRequest
 }
 
-export function createService(parts: ServiceParts, additions: readonly ServiceAddition[]): GraphqlService {
-  const { database, source, now = Date.now, apart = createApart(), failed } = parts
-  const cell = createCell(createLoad(source, now), now)
+/** Parts that depend on the additions. */
+interface MadeParts {
+  readonly apart: Apart
+  readonly createEngine: CreateEngine
+}
+
+export function createService(parts: ServiceParts & MadeParts, additions: readonly ServiceAddition[]): GraphqlService {
+  const { database, source, now = Date.now, apart, createEngine, failed } = parts
+  const cell = createCell(createLoad(source, createEngine, now), now)
   const texts = createTexts()
   const { serve, watch } = createPipeline<Loaded, TextTurn>({
     cell,

@@ -1,5 +1,5 @@
 import type { Manifest } from '../../../runtime/contract/manifest.ts'
-import { buildView } from '../../../runtime/engine/schema/schema.ts'
+import { buildView } from '../../../additions/engine.ts'
 import { severities, type ApiChange } from './change.ts'
 import { judgeDocuments, type GivenDocument, type JudgedDocuments } from './document-changes.ts'
 import { movedNames } from './migration.ts'

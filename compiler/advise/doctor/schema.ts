@@ -1,7 +1,7 @@
 import type { SchemaReport } from '../../../runtime/graphql/report/report.ts'
 import type { Diagnostic, Manifest } from '../../../runtime/contract/manifest.ts'
 import { summaryOf } from '../../../runtime/engine/summary.ts'
-import { visibleTo } from '../../../runtime/engine/view.ts'
+import { visibleTo } from '../../../additions/engine.ts'
 import { groupBy, atOnce } from '../../../runtime/lib/steps.ts'
 import { fieldLosses } from '../../catalog/diagnostics/diagnostics.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'

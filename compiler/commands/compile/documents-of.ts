@@ -3,7 +3,7 @@ import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import type { Revision } from '../../../runtime/contract/artifact.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { reasonOf } from '../../../runtime/db/failures/failures.ts'
-import { createEngine } from '../../../runtime/engine/engine.ts'
+import { createEngine } from '../../../additions/engine.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import {
   compileDocuments,

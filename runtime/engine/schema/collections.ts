@@ -17,13 +17,11 @@ import { edgeRelations, figureColumns, orderRelations } from '../related.ts'
 import { rankFields } from '../searches.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
 import { columnConditions } from './compared.ts'
-import { deletedArgument } from './deleted.ts'
 import { arrayFilter, formTypesOf, rankType } from './form-filters.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
 import {
-  alternatives,
   field,
   listOf,
   nonNull,
@@ -65,7 +63,7 @@ export function collectionArguments(entity: EntityFacts, types: SchemaTypes): Gr
         description: 'Take one row for each combination of values of these fields: the first in the order.',
       },
     }),
-    ...deletedArgument(entity),
+    ...types.rowArguments(entity),
   }
 }
 
@@ -208,7 +206,7 @@ export const makeOrderBy =
     if (columns.length === 0 && orderRelations(visible, entity).size === 0) return undefined
     return new GraphQLInputObjectType({
       name: typeName(entity, 'orderBy'),
-      ...alternatives(entity),
+      ...types.alternatives(entity),
       description: `What rows of ${entity.name} can be sorted by.`,
       fields: () =>
         Object.fromEntries([

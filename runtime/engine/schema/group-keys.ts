@@ -14,7 +14,7 @@ import type { RoleVisibility } from '../view.ts'
 import { orderByDirection } from './filters.ts'
 import type { InputField } from './related.ts'
 import { scalars } from './scalars.ts'
-import { alternatives, field, nonNull, shown, typeName, type MakePart, type SchemaTypes } from './types.ts'
+import { field, nonNull, shown, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
 /** The keys of groups: the common values, and numbers of recurring units of time (spec/graphql.md 17.2). */
 
@@ -91,7 +91,7 @@ export const makeGroupBy =
     hasKeys(visible, entity)
       ? new GraphQLInputObjectType({
           name: typeName(entity, 'groupBy'),
-          ...alternatives(entity),
+          ...types.alternatives(entity),
           description: `What rows of ${entity.name} can be grouped by.`,
           fields: () =>
             keyInputs(
@@ -119,7 +119,7 @@ export const makeGroupKeyOrder =
     const what = time === null ? 'What of their key' : 'Times that recur by which'
     return new GraphQLInputObjectType({
       name: typeName(entity, part),
-      ...alternatives(entity),
+      ...types.alternatives(entity),
       description: `${what} groups of rows of ${entity.name} can be sorted${time === null ? ' by' : ''}: what they were grouped by.`,
       fields: () =>
         keyInputs(

@@ -31,7 +31,6 @@ import { orderByDirection, scalarFilters } from './filters.ts'
 import type { InputField } from './related.ts'
 import { scalars } from './scalars.ts'
 import {
-  alternatives,
   nonNull,
   shown,
   typeName,
@@ -48,7 +47,7 @@ import { figureFields, ofColumns } from './collections.ts'
 export const makeGroupOrder: MakePart = (entity, types) =>
   new GraphQLInputObjectType({
     name: typeName(entity, 'groupOrder'),
-    ...alternatives(entity),
+    ...types.alternatives(entity),
     description: `What groups of rows of ${entity.name} can be sorted by.`,
     fields: () => ({
       key: {
@@ -115,13 +114,13 @@ const conditionField = (column: ColumnFacts, scalar: ScalarName): InputField => 
 
 export const makeFigureOrder =
   (visible: RoleVisibility, name: GroupFigure, help: string = groupFigures[name].help): MakePart =>
-  (entity) =>
+  (entity, types) =>
     figureInput(
       entity,
       groupFigures[name].order,
       `Figures that groups of rows of ${entity.name} can be sorted by. ${help}`,
       figureColumns(visible, entity, name).map(orderField),
-      alternatives(entity),
+      types.alternatives(entity),
     )
 
 export const makeFigureHaving =
@@ -156,13 +155,13 @@ export const makePercentileInput =
 
 export const makePercentileOrder =
   (visible: RoleVisibility): MakePart =>
-  (entity) =>
+  (entity, types) =>
     figureInput(
       entity,
       'percentileColumnOrder',
       `Fields by whose percentile groups of rows of ${entity.name} can be sorted.`,
       measuredColumns(visible, entity).map(orderField),
-      alternatives(entity),
+      types.alternatives(entity),
     )
 
 export const makePercentileHaving =

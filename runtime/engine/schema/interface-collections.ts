@@ -13,7 +13,6 @@ import { meaningOf } from '../meaning.ts'
 import type { RoleVisibility } from '../view.ts'
 import { byField } from '../visible.ts'
 import { filterType, logicalFields, pageArgs } from './collections.ts'
-import { deletedArgument } from './deleted.ts'
 import { orderByDirection } from './filters.ts'
 import type { InputField } from './related.ts'
 import { scalars } from './scalars.ts'
@@ -52,7 +51,7 @@ export function interfaceCollectionField(name: string, of: readonly EntityFacts[
           description: 'What to sort by, the most important first. Rows that tie are sorted by their type and key.',
         },
       }),
-      ...Object.assign({}, ...of.map(deletedArgument)),
+      ...Object.assign({}, ...of.map(types.rowArguments)),
     },
   )
 }
@@ -138,7 +137,7 @@ const makers: Readonly<Record<InterfaceTypeName, MakeType>> = {
           'orderBy',
           description,
           () => fields,
-          of.every(({ oneOf }) => oneOf === true),
+          of.every((entity) => types.alternatives(entity).isOneOf),
         )
   },
 }

@@ -3,7 +3,7 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import { connectKeys, inserts, nestedRelations } from '../nested-inserts.ts'
 import type { RoleVisibility } from '../view.ts'
 import type { InputField } from './related.ts'
-import { alternatives, nonNull, typeName, type MakePart, type SchemaTypes } from './types.ts'
+import { nonNull, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
 /** Related rows in an insert (`nestedWrites`, spec/graphql.md 17.6). */
 
@@ -31,7 +31,7 @@ export const conflictInput = (entity: EntityFacts, types: SchemaTypes): GraphQLI
 
 /** One change per related row, unless `onConflict` may accompany it. */
 export const alternativesOfRow = (entity: EntityFacts, types: SchemaTypes): { readonly isOneOf?: true } =>
-  types.part(entity, 'onConflict') === undefined ? alternatives(entity) : {}
+  types.part(entity, 'onConflict') === undefined ? types.alternatives(entity) : {}
 
 export const makeParentInput =
   (visible: RoleVisibility): MakePart =>

@@ -5,7 +5,7 @@ import { writtenEnum } from '../meaning.ts'
 import { distinctFields, filterRelations, orderRelations, type Related } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import { orderByDirection } from './filters.ts'
-import { alternatives, typeName, type MakePart, type SchemaTypes } from './types.ts'
+import { typeName, type MakePart, type SchemaTypes } from './types.ts'
 
 /** The inputs of additions for related rows (spec/graphql.md 17). */
 
@@ -57,10 +57,10 @@ export const relationOrders = (visible: RoleVisibility, entity: EntityFacts, typ
       : ['orderBy', `Sort by the related row of ${target}; without one, its values are null.`],
   )
 
-export const makeRelationOrderBy: MakePart = (entity) =>
+export const makeRelationOrderBy: MakePart = (entity, types) =>
   new GraphQLInputObjectType({
     name: typeName(entity, 'relationOrderBy'),
-    ...alternatives(entity),
+    ...types.alternatives(entity),
     description: `What of the rows of ${entity.name} that belong to a row can be sorted by.`,
     fields: { count: { type: orderByDirection, description: 'Sort by how many there are, in this direction.' } },
   })

@@ -7,9 +7,16 @@ import { once } from '../../lib/caches.ts'
 import { isWatched, type RoleVisibility } from '../view.ts'
 import { hasType } from '../visible.ts'
 import { collectionArguments } from './collections.ts'
-import { besideKey, deletedInput } from './deleted.ts'
 import { collectedBy, collectedInterfaces, interfaceCollectionField } from './interface-collections.ts'
-import { LazyObjectType, type FieldMakers, field, nonNull, type SchemaField, type SchemaTypes } from './types.ts'
+import {
+  LazyObjectType,
+  type FieldMakers,
+  besideKey,
+  field,
+  nonNull,
+  type SchemaField,
+  type SchemaTypes,
+} from './types.ts'
 import { lookupsFor } from './lookups.ts'
 import { functionResult } from './rows.ts'
 import { scalars } from './scalars.ts'
@@ -127,7 +134,7 @@ const readNames = (visible: RoleVisibility, entity: EntityFacts): readonly strin
 const nodeField = ({ manifest }: RoleVisibility, types: SchemaTypes): SchemaField =>
   field(types.node, { kind: 'node' }, 'Any row by its node id; null when there is none that you may see.', {
     nodeId: { type: nonNull(scalars.ID), description: 'The node id of the row.' },
-    ...(manifest.softDelete === true ? deletedInput : {}),
+    ...types.rowArguments(manifest),
   })
 
 /** Undefined if the role can change nothing: such a type would have no field. */
@@ -219,7 +226,7 @@ function byKeyField(entity: EntityFacts, key: readonly Shown[], types: SchemaTyp
     types.row(entity),
     meaning,
     `The row of ${entity.name} with this key; null when there is none that you may see.`,
-    besideKey(entity, args),
+    besideKey(entity, args, types),
   )
 }
 

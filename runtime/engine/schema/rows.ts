@@ -12,7 +12,6 @@ import { unionRelations, type Related } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import { headlineFields } from '../searches.ts'
 import { collectionArguments } from './collections.ts'
-import { deletedArgument } from './deleted.ts'
 import { interfacesOf } from './interfaces.ts'
 import {
   LazyObjectType,
@@ -101,7 +100,7 @@ function relationField(relation: RelationFacts, target: EntityFacts, types: Sche
   }
   const type = types.row(target)
   const output = relation.notNull ? nonNull(type) : type
-  return field(output, meaning, `The related row of ${target.name}.`, deletedArgument(target))
+  return field(output, meaning, `The related row of ${target.name}.`, types.rowArguments(target))
 }
 
 function unionField({ type: name }: UnionFacts, of: readonly Related[], types: SchemaTypes): SchemaField {
@@ -110,7 +109,7 @@ function unionField({ type: name }: UnionFacts, of: readonly Related[], types: S
   )
   const description = `A row of ${targets.map(([target]) => target).join(' or ')}.`
   const type = new GraphQLUnionType({ name, description, types: () => targets.map(([, target]) => types.row(target)) })
-  const args = Object.assign({}, ...targets.map(([, target]) => deletedArgument(target)))
+  const args = Object.assign({}, ...targets.map(([, target]) => types.rowArguments(target)))
   return field(type, { kind: 'union', of }, `The related row, ${lowerFirst(description)}`, args)
 }
 

@@ -3,7 +3,6 @@ import {
   GraphQLDeprecatedDirective,
   GraphQLIncludeDirective,
   GraphQLObjectType,
-  GraphQLOneOfDirective,
   GraphQLSchema,
   GraphQLSkipDirective,
   introspectionTypes,
@@ -15,6 +14,7 @@ import {
 import type { CompositeFacts, FunctionFacts, Manifest, ObjectId, UnionFacts } from '../../contract/manifest.ts'
 import { once } from '../../lib/caches.ts'
 import { withoutMemories, type RoleMemory } from '../../lib/memo/memo.ts'
+import type { SchemaAddition } from '../additions.ts'
 import { visibleTo, withExposed, type RoleVisibility } from '../view.ts'
 import type { NamePart } from '../../contract/name-parts.ts'
 import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
@@ -37,7 +37,6 @@ import {
 } from './groups.ts'
 import { bucketEnums, makeGroupBy, makeGroupKey, makeGroupKeyOrder } from './group-keys.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
-import { deletedRows } from './deleted.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
 import { makeChildInput, makeKeyInput, makeParentInput } from './nested.ts'
@@ -68,13 +67,12 @@ export interface RoleView {
   readonly complete: () => GraphQLSchema
 }
 
-/** Directives of additions, in the order of their names (spec/graphql.md 12.2). */
-const schemaConfig = ({ manifest }: RoleVisibility) => ({
+const schemaConfig = ({ manifest, additions }: RoleVisibility) => ({
   directives: [
     ...(manifest.deprecated === true ? [GraphQLDeprecatedDirective] : []),
     GraphQLIncludeDirective,
-    ...(manifest.oneOf === true ? [GraphQLOneOfDirective] : []),
     GraphQLSkipDirective,
+    ...additions.flatMap(({ directives = [] }) => directives),
   ],
   assumeValid: true,
 })
@@ -96,12 +94,12 @@ const sharedWithGeo = typesByName([...sharedByAll.values(), ...geoTypes])
 
 /** Types that do not depend on relations. */
 function sharedTypes(visible: RoleVisibility): Shared {
-  const { geo, groups, updates, softDelete, forms = [] } = visible.manifest
+  const { geo, groups, updates, forms = [] } = visible.manifest
   const shared = geo === true ? sharedWithGeo : sharedByAll
   const added = [
     ...(groups === true ? bucketEnums.values() : []),
     ...(updates === true ? updateTypes : []),
-    ...(softDelete === true ? [deletedRows] : []),
+    ...visible.additions.flatMap(({ types = [] }) => types),
     ...forms.flatMap((form) => formTypesOf(visible, form)),
   ]
   return added.length === 0 ? shared : typesByName([...shared.values(), ...added])
@@ -183,8 +181,13 @@ const typesOf = (visible: RoleVisibility): SchemaTypes =>
   )
 
 /** @param memory see visibleTo */
-export function buildView(manifest: Manifest, role: string, memory: RoleMemory = withoutMemories): RoleView {
-  return roleViewOf(visibleTo(manifest, role, memory))
+export function buildView(
+  manifest: Manifest,
+  role: string,
+  additions: readonly SchemaAddition[],
+  memory: RoleMemory = withoutMemories,
+): RoleView {
+  return roleViewOf(visibleTo(manifest, role, additions, memory))
 }
 
 /** The API of what a role may see. */
@@ -246,8 +249,10 @@ function completeSchema(visible: RoleVisibility): GraphQLSchema {
   ]
   const mutation = makeMutation(visible, types)
   const subscription = makeSubscription(visible, types)
+  const config = schemaConfig(visible)
   return new SortedSchema({
-    ...schemaConfig(visible),
+    ...config,
+    directives: config.directives.toSorted(namesInOrder),
     description: 'The API of a Postgres database as the role of the caller sees it.',
     query: makeQuery(visible, types),
     ...(mutation && { mutation }),
@@ -256,7 +261,11 @@ function completeSchema(visible: RoleVisibility): GraphQLSchema {
   })
 }
 
-const byTypeName = (left: GraphQLNamedType, right: GraphQLNamedType): number =>
+interface Named {
+  readonly name: string
+}
+
+const namesInOrder = (left: Named, right: Named): number =>
   left.name < right.name ? -1 : left.name > right.name ? 1 : 0
 
 type TypeMap = ReturnType<GraphQLSchema['getTypeMap']>
@@ -266,7 +275,7 @@ const typeMapOf = (types: readonly GraphQLNamedType[]): TypeMap =>
   Object.assign(Object.create(null), Object.fromEntries(types.map((type) => [type.name, type])))
 
 /**
- * Introspection lists types, and the types of an interface, by name (spec/graphql.md 12.2, 7.2). graphql-js keeps the
+ * Introspection lists types, directives, and the types of an interface, by name (spec/graphql.md 12.2, 7.2). graphql-js keeps the
  * order in which it finds them, and making a schema of sorted types visits all of them again.
  */
 class SortedSchema extends GraphQLSchema {
@@ -274,7 +283,7 @@ class SortedSchema extends GraphQLSchema {
 
   constructor(config: ConstructorParameters<typeof GraphQLSchema>[0]) {
     super(config)
-    this.#sorted = typeMapOf(Object.values(super.getTypeMap()).sort(byTypeName))
+    this.#sorted = typeMapOf(Object.values(super.getTypeMap()).sort(namesInOrder))
   }
 
   override getTypeMap(): TypeMap {
@@ -283,7 +292,7 @@ class SortedSchema extends GraphQLSchema {
 
   override getImplementations(abstract: GraphQLInterfaceType): ReturnType<GraphQLSchema['getImplementations']> {
     const { objects, interfaces } = super.getImplementations(abstract)
-    return { objects: objects.toSorted(byTypeName), interfaces: interfaces.toSorted(byTypeName) }
+    return { objects: objects.toSorted(namesInOrder), interfaces: interfaces.toSorted(namesInOrder) }
   }
 }
 

@@ -6,6 +6,7 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
   type GraphQLFieldConfig,
+  type GraphQLFieldConfigArgumentMap,
   type GraphQLFieldConfigMap,
   type GraphQLInputType,
   type GraphQLNamedType,
@@ -19,6 +20,7 @@ import type {
   Deprecable,
   EntityFacts,
   EnumFacts,
+  Manifest,
   ValueType,
 } from '../../contract/manifest.ts'
 import { enumOperators } from '../../sql/operators.ts'
@@ -26,6 +28,7 @@ import { groupBy } from '../../lib/steps.ts'
 import { withMeaning, type FieldMeaning, type WrapperMember } from '../meaning.ts'
 import { parts, type NamePart } from '../../contract/name-parts.ts'
 import type { InterfaceTypeName } from '../../contract/type-names.ts'
+import type { RowArguments } from '../additions.ts'
 import { defaultFilterOf } from '../visible.ts'
 import { defaultOrderOf } from '../default-order.ts'
 import type { RoleVisibility } from '../view.ts'
@@ -48,6 +51,10 @@ export interface SchemaTypes {
   readonly defaultOrder: (entity: EntityFacts) => readonly Readonly<Record<string, string>>[] | undefined
   /** The default of `filter`; undefined: none. */
   readonly defaultFilter: (entity: EntityFacts) => Readonly<Record<string, unknown>> | undefined
+  /** Whether inputs of a relation that take exactly one member say so. */
+  readonly alternatives: (entity: EntityFacts) => { readonly isOneOf?: true }
+  /** Further arguments of fields that find rows of a relation, or any row by its node id. */
+  readonly rowArguments: (of: EntityFacts | Manifest) => RowArguments
   readonly node: GraphQLInterfaceType
   /** An interface from comments. */
   readonly interface: (name: string) => GraphQLInterfaceType
@@ -86,6 +93,13 @@ export const wrapperFields = (
 
 export const nonNull = <T extends ConstructorParameters<typeof GraphQLNonNull>[0]>(type: T): GraphQLNonNull<T> =>
   new GraphQLNonNull(type)
+/** The arguments of a field that finds rows by a key, whose columns keep their names. */
+export const besideKey = (
+  entity: EntityFacts,
+  key: GraphQLFieldConfigArgumentMap,
+  types: SchemaTypes,
+): GraphQLFieldConfigArgumentMap => ({ ...key, ...types.rowArguments(entity), ...key })
+
 export const listOf = (type: GraphQLOutputType): GraphQLOutputType => nonNull(new GraphQLList(nonNull(type)))
 
 const makeEnum = (item: EnumFacts): GraphQLEnumType =>
@@ -153,6 +167,7 @@ export function createTypes(
   makeInterface: (name: string, types: SchemaTypes) => GraphQLInterfaceType,
   makeInterfacePart: (name: string, part: InterfaceTypeName, types: SchemaTypes) => GraphQLNamedType | undefined,
 ): SchemaTypes {
+  const { additions } = visible
   const made = new Map<EntityFacts, Partial<Record<NamePart, GraphQLNamedType | undefined>>>()
   const enums = new Map<EnumFacts, EnumTypes>()
 
@@ -206,6 +221,8 @@ export function createTypes(
             ]),
           )
     },
+    alternatives: (entity) => (additions.some((one) => one.marksAlternatives?.(entity)) ? { isOneOf: true } : {}),
+    rowArguments: (of) => Object.assign({}, ...additions.map((one) => one.rowArguments?.(of))),
     part,
     enum: (item) => typesOf(item).type,
     enumFilter: (item) => typesOf(item).filter,
@@ -221,10 +238,6 @@ export function createTypes(
   }
   return types
 }
-
-/** An input with exactly one possible member, if its relation has `oneOf` (spec/graphql.md 17.5). */
-export const alternatives = ({ oneOf }: EntityFacts): { readonly isOneOf?: true } =>
-  oneOf === true ? { isOneOf: true } : {}
 
 export const typeName = (entity: EntityFacts, part: NamePart): string => entity.name + parts[part]
 

@@ -6,9 +6,17 @@ import type { LookupColumn, RowKey } from '../../contract/lookups.ts'
 import { changeable, rowKey, standsBesideSet, usableKeys, usableOperators } from '../changes.ts'
 import { takesRelated } from '../related-change-facts.ts'
 import type { RoleVisibility } from '../view.ts'
-import { besideKey } from './deleted.ts'
 import { scalars } from './scalars.ts'
-import { field, nonNull, shown, typeName, type MakePart, type SchemaField, type SchemaTypes } from './types.ts'
+import {
+  besideKey,
+  field,
+  nonNull,
+  shown,
+  typeName,
+  type MakePart,
+  type SchemaField,
+  type SchemaTypes,
+} from './types.ts'
 
 /** Updates by key, of many rows, and by operators (`updates`, spec/graphql.md 17.4). */
 
@@ -139,7 +147,7 @@ function updateRowField(visible: RoleVisibility, entity: EntityFacts, key: RowKe
     { kind: 'update-row', entity, key },
     `Changes the row of ${entity.name} with this key; null when there is none that you may see and change.`,
     {
-      ...besideKey(entity, keyArguments(key.columns, types)),
+      ...besideKey(entity, keyArguments(key.columns, types), types),
       ...changeArguments(visible, entity, types, related),
       ...(related && {
         related: {

@@ -2,7 +2,6 @@ import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, type GraphQLInput
 import { writtenEnum } from '../meaning.ts'
 import { enumFields } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
-import { deletedArgument } from './deleted.ts'
 import type { InputField } from './related.ts'
 import { nonNull, typeName, type MakePart } from './types.ts'
 
@@ -32,7 +31,7 @@ export const makeOnConflict: MakePart = (entity, types) => {
               description: 'Conditions that the row must meet to be changed. Default: none.',
             },
           ],
-          ...Object.entries(deletedArgument(entity)),
+          ...Object.entries(types.rowArguments(entity)),
         ]
   return new GraphQLInputObjectType({
     name: typeName(entity, 'onConflict'),

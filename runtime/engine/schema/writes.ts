@@ -5,7 +5,6 @@ import { requiredInput } from '../../contract/required-input.ts'
 import type { RoleVisibility } from '../view.ts'
 import type { RowKey } from '../../contract/lookups.ts'
 import { isLinked } from '../nested-inserts.ts'
-import { deletedArgument } from './deleted.ts'
 import { nestedInputs } from './nested.ts'
 import { scalars } from './scalars.ts'
 import {
@@ -121,7 +120,7 @@ const updateField = (visible: RoleVisibility, entity: EntityFacts, types: Schema
     nonNull(response(entity, 'updateResponse', types)),
     { kind: 'update', entity },
     `Changes rows of ${entity.name}.`,
-    { ...changeArguments(visible, entity, types), ...bounds(entity, types), ...deletedArgument(entity) },
+    { ...changeArguments(visible, entity, types), ...bounds(entity, types), ...types.rowArguments(entity) },
   )
 
 const rowsField = (entity: EntityFacts, key: RowKey, types: SchemaTypes): SchemaField =>
@@ -135,7 +134,7 @@ const rowsField = (entity: EntityFacts, key: RowKey, types: SchemaTypes): Schema
         description: 'The keys of the rows to change, each at most once, with their new values.',
       },
       atMost,
-      ...deletedArgument(entity),
+      ...types.rowArguments(entity),
     },
   )
 

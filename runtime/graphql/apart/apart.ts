@@ -9,7 +9,7 @@ import { readyOf } from './answers.ts'
 import type { Question } from './messages.ts'
 import type { Ready } from '../run/turn.ts'
 import { createQueue } from './queue.ts'
-import { createThread, type ThreadAnswer, type Thread } from './thread.ts'
+import type { ThreadAnswer, Thread } from './thread.ts'
 
 /** Reads work that would block the event loop on another thread: long documents, and many values. */
 export interface Apart {
@@ -30,7 +30,7 @@ export interface Reading {
   readonly byStep: boolean
 }
 
-export function createApart(thread: Thread = createThread(), waiting?: TurnLimits): Apart {
+export function createApart(thread: Thread, waiting?: TurnLimits): Apart {
   const queue = createQueue(waiting)
   /** Documents being read. */
   const underWay = new Map<string, Promise<unknown>>()

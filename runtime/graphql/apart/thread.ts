@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Revision } from '../../contract/artifact.ts'
-import { builtModule } from '../../lib/built-module.ts'
 import type { Message, Question, Reply } from './messages.ts'
 import { partsOf } from './parts.ts'
 
@@ -46,8 +45,8 @@ interface Running {
 }
 
 /** Reads documents with their schema. */
-export const createThread = (limits?: ThreadLimits): Thread =>
-  createThreadFor({ module: builtModule(import.meta.url, 'runtime/graphql/apart/worker.js'), parts: partsOf }, limits)
+export const createThread = (module: string, limits?: ThreadLimits): Thread =>
+  createThreadFor({ module, parts: partsOf }, limits)
 
 export function createThreadFor<Asked>(
   { module, parts }: ThreadWork,

@@ -1,6 +1,6 @@
 import type { Revision, RevisionSource } from '../../contract/artifact.ts'
 import { namesForAll } from '../../contract/type-names.ts'
-import { createEngine, type Engine } from '../../engine/engine.ts'
+import type { CreateEngine, Engine } from '../../engine/engine.ts'
 import { createMemories, type Memories } from '../../lib/memo/memo.ts'
 import { inTurns } from '../../lib/steps.ts'
 import type { Load, Running } from './turn.ts'
@@ -21,13 +21,14 @@ export interface Loaded extends Running {
 }
 
 /** Loads the newest revision of a source, based on the previous one. */
-export function createLoad(source: RevisionSource, now: () => number): Load<Loaded> {
+export function createLoad(source: RevisionSource, createEngine: CreateEngine, now: () => number): Load<Loaded> {
   const memories = createMemories()
-  return (before, isOutdated) => load(() => source(isOutdated), memories, before, now)
+  return (before, isOutdated) => load(() => source(isOutdated), createEngine, memories, before, now)
 }
 
 async function load(
   source: () => Promise<Revision>,
+  createEngine: CreateEngine,
   memories: Memories,
   before: Loaded | null,
   now: () => number,

@@ -3,21 +3,16 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { questions, usefulRoles } from '../../reference/questions/document.ts'
 import type { Revision } from '../../../runtime/contract/artifact.ts'
-import { createEngine } from '../../../runtime/engine/engine.ts'
+import { createEngine } from '../../../additions/engine.ts'
 import { createApart, type Apart } from '../../../runtime/graphql/apart/apart.ts'
 import type { Question } from '../../../runtime/graphql/apart/messages.ts'
 import { unpack } from '../../../runtime/graphql/apart/packing.ts'
-import {
-  createThread,
-  usualThreadLimits,
-  type ThreadAnswer,
-  type Thread,
-} from '../../../runtime/graphql/apart/thread.ts'
+import { usualThreadLimits, type ThreadAnswer, type Thread } from '../../../runtime/graphql/apart/thread.ts'
 import { bindAll } from '../../../runtime/graphql/run/bind.ts'
 import { untrustedCacheLimits, createDocuments } from '../../../runtime/graphql/prepared/documents.ts'
 import { Refusal, withinStack } from '../../../runtime/graphql/protocol/failures.ts'
 import { readBody, readBodyQuickly } from '../../../runtime/graphql/http/request.ts'
-import { createService } from '../../../additions/service.ts'
+import { createService, createThread } from '../../../additions/service.ts'
 import type { GraphqlService } from '../../../runtime/graphql/serve.ts'
 import { joinConstants } from '../../../runtime/graphql/statements/statements.ts'
 import { openDatabase } from '../../../runtime/db/pool/pool.ts'

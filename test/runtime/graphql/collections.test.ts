@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { buildView } from '../../../runtime/engine/schema/schema.ts'
+import { buildView } from '../../../additions/engine.ts'
 import { dataOf } from '../../support/answers.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { createTestService } from '../../support/service.ts'

@@ -6,7 +6,7 @@ import { annotateDatabase } from '../../../../compiler/advise/annotate/annotate.
 import { annotateCommand } from '../../../../compiler/commands/annotate.ts'
 import { createCompiler } from '../../../../compiler/compile.ts'
 import { withSession } from '../../../../runtime/db/connect/session.ts'
-import { buildView } from '../../../../runtime/engine/schema/schema.ts'
+import { buildView } from '../../../../additions/engine.ts'
 import { runCommand } from '../../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
 

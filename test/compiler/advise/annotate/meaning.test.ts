@@ -9,7 +9,7 @@ import {
 } from 'graphql'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { annotateCommand } from '../../../../compiler/commands/annotate.ts'
-import { buildView } from '../../../../runtime/engine/schema/schema.ts'
+import { buildView } from '../../../../additions/engine.ts'
 import { runCommand } from '../../../support/command.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
 import { sized } from '../../../support/whole.ts'

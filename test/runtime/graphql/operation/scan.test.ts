@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createEngine, type Engine } from '../../../../runtime/engine/engine.ts'
+import { createEngine } from '../../../../additions/engine.ts'
+import type { Engine } from '../../../../runtime/engine/engine.ts'
 import { untrustedCacheLimits, createDocuments } from '../../../../runtime/graphql/prepared/documents.ts'
 import { Refusal } from '../../../../runtime/graphql/protocol/failures.ts'
 import { isHeavy, scan } from '../../../../runtime/graphql/operation/scan.ts'

@@ -1,7 +1,7 @@
-import { parentPort } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
 import type { VariableDefinitionNode } from 'graphql'
 import type { EntityModule, Revision } from '../../contract/artifact.ts'
-import { createEngine } from '../../engine/engine.ts'
+import type { CreateEngine } from '../../engine/engine.ts'
 import { createMemories } from '../../lib/memo/memo.ts'
 import { bindAll } from '../run/bind.ts'
 import { interestsOf } from '../run/interests.ts'
@@ -36,7 +36,7 @@ interface ReceivedRevision {
 }
 
 /** Answers each question, also with a failure; an error in the parts of a revision ends the thread. */
-function createReader(): (message: Message) => Reply | null {
+function createReader(createEngine: CreateEngine): (message: Message) => Reply | null {
   const memories = createMemories()
   let current: ReceivedRevision | null = null
   return (message) => {
@@ -96,10 +96,12 @@ const withoutPlace = (definition: VariableDefinitionNode): VariableDefinitionNod
     JSON.stringify(definition, (key, value: unknown) => (key === 'loc' ? undefined : value)),
   ) as typeof definition
 
-const port = parentPort
-if (port === null) throw new Error('this is the module of a thread')
-const read = createReader()
-port.on('message', (message: Message) => {
-  const reply = read(message)
-  if (reply !== null) port.postMessage(reply)
-})
+/** @param port of the thread to the main one */
+export function answerQuestions(port: MessagePort | null, createEngine: CreateEngine): void {
+  if (port === null) throw new Error('this is the module of a thread')
+  const read = createReader(createEngine)
+  port.on('message', (message: Message) => {
+    const reply = read(message)
+    if (reply !== null) port.postMessage(reply)
+  })
+}
