@@ -7,6 +7,7 @@ import {
   reasons,
   switched,
   switchedOn,
+  tableSwitch,
   unlessDisabled,
 } from './additions.ts'
 import {
@@ -47,7 +48,7 @@ export interface Key {
   readonly help: string
 }
 
-/** The settings of the core (spec/graphql.md 13.2); those of each addition are in its folder. */
+/** The settings of the core (spec/graphql.md 13.2); those of an addition that is a folder are there. */
 export const coreKeys = [
   {
     key: 'inflect_names',
@@ -212,6 +213,65 @@ export const coreKeys = [
     decode: scalarText,
     help: 'a string: the field on the referenced side.',
   },
+  tableSwitch('arrayFilters', 'filters its arrays by their elements'),
+  tableSwitch('columnFilters', 'compares columns of a row with each other in filters'),
+  {
+    key: 'composites',
+    on: ['schema'],
+    decode: switchedOn,
+    help: '{"enabled": true} serves columns and results of composite types as objects, and filters by their attributes.',
+  },
+  tableSwitch('distinctOn', 'lets its collection take one row per value'),
+  {
+    key: 'domains',
+    on: ['schema'],
+    decode: switchedOn,
+    help: '{"enabled": true} serves columns and arguments of domains as the type underneath.',
+  },
+  tableSwitch('enumArrays', 'gives columns that are arrays of enums a filter'),
+  {
+    key: 'extensions',
+    on: ['schema'],
+    decode: unlessDisabled,
+    help: '{"enabled": false} takes out what extensions brought: their tables, views and functions.',
+  },
+  {
+    key: 'functionShapes',
+    on: ['schema'],
+    decode: switchedOn,
+    help:
+      '{"enabled": true} serves overloads that have a name by comment, arguments without names, enums, computed fields ' +
+      'with arguments, and filters on computed fields.',
+  },
+  {
+    key: 'geo',
+    on: ['schema'],
+    decode: switchedOn,
+    help: '{"enabled": true} serves geometry and geography of PostGIS as GeoJSON, with filters by where things are.',
+  },
+  tableSwitch('groups', 'gives its collection groups: counts and figures by values of fields'),
+  tableSwitch('jsonFilters', 'gives its json and jsonb columns a filter'),
+  tableSwitch('ltreeFilters', 'filters its ltree columns by what they lie below and match'),
+  tableSwitch('manyToMany', 'lets rows that it connects lead to each other, with what it says of both on the edge'),
+  tableSwitch('nestedWrites', 'lets an insert of it take related rows, new or existing'),
+  tableSwitch('networkFilters', 'filters its inet and cidr columns by what they contain'),
+  tableSwitch('orderByRelated', 'lets its order ask for values and counts of related rows'),
+  tableSwitch('rangeFilters', 'filters its ranges and multiranges by what they contain'),
+  tableSwitch('relationFilters', 'lets its filter ask for related rows'),
+  {
+    key: 'root',
+    on: ['relation'],
+    decode: unlessDisabled,
+    help: '{"enabled": false} takes its collection and by-key fields from Query.',
+  },
+  tableSwitch('search', 'searches its texts and tsvector columns by words'),
+  tableSwitch('textFilters', 'compares its texts without case and, with pg_trgm, by trigrams'),
+  tableSwitch('uniqueKeys', 'adds a field to Query for each of its unique keys'),
+  tableSwitch(
+    'updates',
+    'lets rows of it be changed by their keys, many at once with values of their own, and by operators such as increment',
+  ),
+  tableSwitch('upsert', 'gives its insert the argument onConflict'),
 ] as const satisfies readonly Key[]
 
 /** Rows of the keys that additions bring: each declares the type of its own here (additions/NAME/decode.ts). */

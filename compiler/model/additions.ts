@@ -36,12 +36,15 @@ export const manifestFacts = (
     ...additions.map((one) => (one.manifestFacts && schemas.some(isAsked(one)) ? one.manifestFacts(schemas) : {})),
   )
 
+/** The same of additions in the core. */
+const coreMarks: readonly Mark[] = ['groups', 'unions', 'interfaces', 'updates']
+
 export function* marksOf(
   memo: Memo,
   entities: readonly EntityFacts[],
   additions: readonly ModelAddition[],
 ): Steps<Partial<Manifest>> {
-  const all = additions.flatMap(({ marks = [] }) => marks)
+  const all = [...coreMarks, ...additions.flatMap(({ marks = [] }) => marks)]
   const found = new Set((yield* memo.map(marksOfEntity, entities, ...all)).flat())
   return Object.fromEntries([...found].map((mark) => [mark, true]))
 }

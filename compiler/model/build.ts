@@ -94,7 +94,7 @@ export function* buildModel(
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some((schema) => isOn('geo', schema)) && { geo: true as const }),
     ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts)),
-    ...(yield* entityFlags(memo, entityFacts, additions)),
+    ...(yield* marksOf(memo, entityFacts, additions)),
     ...(isDeprecating && { deprecated: true as const }),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
@@ -130,19 +130,6 @@ export function* buildModel(
   }
 }
 
-/** What at least one relation has. */
-function* entityFlags(
-  memo: Memo,
-  entities: readonly EntityFacts[],
-  additions: readonly ModelAddition[],
-): Steps<Partial<Manifest>> {
-  return {
-    ...(yield* marksOf(memo, entities, additions)),
-    ...((yield* memo.map(hasUnions, entities)).includes(true) && { unions: true }),
-    ...((yield* memo.map(hasInterfaces, entities)).includes(true) && { interfaces: true }),
-  }
-}
-
 type SchemaPart = Partial<Manifest> & Pick<Manifest, 'format' | 'schemas' | 'validation' | 'refusal'>
 
 /** One served schema is enough to switch validation off (spec/graphql.md 17). */
@@ -172,8 +159,6 @@ const bypassing = ({ roles }: Annotated): readonly string[] =>
     .sort(compareBytes)
 
 const factsOfEntity = ({ facts }: Entity): EntityFacts => facts
-const hasUnions = ({ unions }: EntityFacts): boolean => unions !== undefined
-const hasInterfaces = ({ interfaces }: EntityFacts): boolean => interfaces !== undefined
 const sqlOf = ({ sql }: Entity): EntitySql => sql
 
 const callFacts = ({ facts }: RootFunction): FunctionFacts => facts

@@ -3,6 +3,7 @@ import { groupBy } from '../../runtime/lib/steps.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import { tablesOf, type Tables, viewOf, type Lookup } from '../../runtime/lib/memo/tables.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
+import { formAdditions } from '../../runtime/contract/filter-forms.ts'
 import type { EntityAdditions, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { ModelAddition } from './additions.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema, AnnotatedType } from '../comments/annotated.ts'
@@ -46,6 +47,13 @@ const isThere = (): true => true
 const rowTypeOf = ({ rowType }: AnnotatedRelation): string => rowType
 const idOfRelation = ({ schema, name }: AnnotatedRelation): ObjectId => objectId(schema, name)
 
+/** Additions of tables that are in the core. */
+const coreSwitches: readonly (keyof EntityAdditions)[] = [
+  ...(['columnFilters', 'distinctOn', 'enumArrays', 'groups', 'nestedWrites'] as const),
+  ...(['orderByRelated', 'relationFilters', 'updates', 'upsert'] as const),
+  ...formAdditions,
+]
+
 export const servedSchema = (
   { name, settings }: AnnotatedSchema,
   additions: readonly ModelAddition[],
@@ -54,7 +62,7 @@ export const servedSchema = (
   inflects: settings.inflect_names,
   maxRows: settings.max_rows ?? defaultMaxRows,
   settings,
-  switches: additions.flatMap(({ switches = [] }) => switches),
+  switches: [...coreSwitches, ...additions.flatMap(({ switches = [] }) => switches)].sort(),
 })
 
 /** An object and the served schema that contains it. */

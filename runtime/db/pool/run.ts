@@ -162,7 +162,7 @@ const runLent = async (attempt: Attempt, connection: Connection): Promise<Transa
     giveBack(connections, connection, false)
     throw error
   }
-  // It ended meanwhile, before anything was sent.
+  // The connection was lost before anything was sent.
   if (connection.client.connection.stream.destroyed) {
     giveBack(connections, connection, true)
     return begin({ ...attempt, until: null })

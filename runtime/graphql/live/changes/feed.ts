@@ -21,7 +21,7 @@ const usualPace: FeedPace = { cycleMs: 8, quietCycles: 4, compareMs: 5_000, keep
 /** A relation with what only the feed needs to know. */
 interface Entry extends WatchedRelation {
   columns: ReadonlySet<string>
-  /** It was told about, so that a gap has to be told, too. */
+  /** Whether listeners received a change of it: then they must also learn of a gap. */
   isTold: boolean
   lingering: NodeJS.Timeout | null
 }
@@ -114,7 +114,7 @@ const forget = (feed: FeedState, entry: Entry): void => {
   entries.delete(entry.id)
   const others = new Set([...entries.values()].flatMap(({ roots }) => [...roots]))
   const roots = [...entry.roots].filter((root) => !others.has(root))
-  // A session that fails meanwhile leaves its gates to those who prune.
+  // If the session fails first, pruning closes its gates.
   if (roots.length > 0) feed.session?.gates.close(roots).catch(() => feed.session?.end())
 }
 
