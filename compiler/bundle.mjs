@@ -69,7 +69,7 @@ for (const { isEntry, imports } of output)
 
 // A thread starts without the modules of the process: the reader of long documents after each idle time, the compiler
 // of documents with each large compile.
-const threads = ['additions/reading-thread.ts', 'compiler/commands/compiled/document-thread.ts']
+const threads = ['compiler/additions/reading-thread.ts', 'compiler/commands/compiled/document-thread.ts']
 for (const path of threads) {
   const file = basename(path, '.ts')
   const thread = await open(file, `../${path}`, ['graphql', 'lossless-json'])

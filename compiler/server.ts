@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { createService } from '../additions/service.ts'
+import { createService } from './additions/service.ts'
 import type { Log } from '../runtime/settings/log/events.ts'
 import { openServerDatabase } from '../runtime/database.ts'
 import { assembleServer, type ServerSettings } from '../runtime/server.ts'

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { additions, commentKeys } from '../additions/table.ts'
+import { additions, commentKeys } from '../compiler/additions/table.ts'
 
-/** An addition is a folder of additions/ and its row there; what of it lies elsewhere is listed in test/budgets.json, and may only shrink. */
+/** An addition is a folder of compiler/additions/ and its row there; what of it lies elsewhere is listed in test/budgets.json, and may only shrink. */
 
 const { withoutFolder, elsewhere } = (
   JSON.parse(readFileSync(new URL('budgets.json', import.meta.url), 'utf8')) as {
@@ -23,7 +23,7 @@ const core = [
 /** The same few files in each folder. */
 const stages = ['addition.ts', 'decode.ts', 'facts.ts', 'plan.ts', 'schema.ts', 'statements.ts']
 
-const folders = readdirSync(new URL('additions', root), { withFileTypes: true }).flatMap((entry) =>
+const folders = readdirSync(new URL('compiler/additions', root), { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? [entry.name] : [],
 )
 
@@ -36,13 +36,13 @@ describe('an addition', () => {
 
   test('has its key, and no files but those of the stages', () => {
     expect(additions.filter(({ name, keys }) => keys.some(({ key }) => key !== name))).toEqual([])
-    const files = folders.flatMap((folder) => readdirSync(new URL(`additions/${folder}`, root)))
+    const files = folders.flatMap((folder) => readdirSync(new URL(`compiler/additions/${folder}`, root)))
     expect(files.filter((file) => !stages.includes(file))).toEqual([])
   })
 
   test('knows no other addition', () => {
     const texts = folders.flatMap((folder) =>
-      readdirSync(new URL(`additions/${folder}`, root)).map((file) => `additions/${folder}/${file}`),
+      readdirSync(new URL(`compiler/additions/${folder}`, root)).map((file) => `compiler/additions/${folder}/${file}`),
     )
     const imports = texts.filter((path) =>
       /from '\.\.\/(?!addition\.ts'|\.\.\/)/.test(readFileSync(new URL(path, root), 'utf8')),

@@ -18,12 +18,12 @@ const floors: Floors = [
   ['runtime/db', 'compiler/comments'],
   ['runtime/http', 'compiler/model'],
   ['runtime/graphql', 'runtime/auth', 'compiler/emit'],
-  ['runtime/console', 'additions'],
+  ['runtime/console', 'compiler/additions'],
   [
-    'runtime/database.ts + runtime/app.ts + runtime/server.ts + runtime/main.ts + runtime/handler.ts',
+    'runtime/database.ts + runtime/app.ts + runtime/server.ts + runtime/main.ts',
     'compiler/compile.ts + compiler/following',
   ],
-  ['compiler/advise'],
+  ['compiler/commands/advise'],
   ['compiler/commands'],
   ['compiler/cli.ts', 'compiler/server.ts', 'test/reference'],
 ]
@@ -56,7 +56,7 @@ const within: Readonly<Record<string, Floors>> = {
     ['http'],
   ],
   'compiler/following': [['prepare'], ['serving']],
-  'compiler/advise': [
+  'compiler/commands/advise': [
     ['diff', 'report', 'annotate'],
     ['cost', 'doctor'],
   ],
@@ -67,17 +67,18 @@ const shared = ['runtime/lib', 'runtime/sql', 'runtime/contract']
 const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   // The schema of a role is made by the code that validates against it, so that what is printed is what is served.
   'compiler/emit': ['runtime/engine'],
+  'compiler/additions': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
   'compiler/compile.ts': ['runtime/engine'],
   'compiler/following': ['runtime/settings', 'runtime/db'],
   // Documents are judged as they are when they are asked.
-  'compiler/advise': ['runtime/auth', 'runtime/db', 'runtime/engine', 'runtime/graphql', 'runtime/settings'],
+  'compiler/commands/advise': ['runtime/auth', 'runtime/db', 'runtime/engine', 'runtime/graphql', 'runtime/settings'],
   'compiler/commands': ['runtime'],
   'compiler/cli.ts': ['runtime'],
   'compiler/server.ts': ['runtime'],
 }
 
 const rootEntries =
-  /^(additions|compiler|runtime|generated|fixtures|bench|test|docs|package\.json|package-lock\.json|tsconfig\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|Containerfile|compose\.yaml|\..+)$/
+  /^(compiler|runtime|generated|fixtures|bench|test|docs|package\.json|package-lock\.json|tsconfig\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|Containerfile|compose\.yaml|\..+)$/
 
 /** Plain functions that the reference package is built with. All else of the product it is handed by the one that is installed. */
 const takenByReference: readonly string[] = [
@@ -95,7 +96,7 @@ const takenByReference: readonly string[] = [
 
 const files = tracked().filter(
   (file) =>
-    /^(additions|compiler|runtime|test\/reference)\/(?!exact\/).*\.tsx?$/.test(file) &&
+    /^(compiler|runtime|test\/reference)\/(?!exact\/).*\.tsx?$/.test(file) &&
     !/\.(d|test)\.ts$/.test(file) &&
     existsSync(file),
 )
@@ -128,7 +129,7 @@ describe('the house', () => {
 
   it('gives a base name to at most three files', () => {
     // Folders of additions have the same files.
-    const named = files.filter((file) => !/^(test|additions)\//.test(file))
+    const named = files.filter((file) => !/^(test|compiler\/additions)\//.test(file))
     const names = named.map((file) => file.split('/').at(-1))
     const counts = new Map(names.map((name) => [name, names.filter((other) => other === name).length]))
     expect([...counts].filter(([, count]) => count > 3)).toEqual([])
@@ -369,7 +370,7 @@ function placeIn(order: Floors, file: string): { readonly room: string; readonly
 
 function edges(): readonly (readonly [from: string, to: string])[] {
   return [...imports].flatMap(([from, list]) =>
-    list.flatMap((to) => (/^(additions|compiler|runtime|test\/reference)\//.test(to) ? [[from, to] as const] : [])),
+    list.flatMap((to) => (/^(compiler|runtime|test\/reference)\//.test(to) ? [[from, to] as const] : [])),
   )
 }
 

@@ -11,7 +11,7 @@ import { groupBy } from '../runtime/lib/steps.ts'
 const islands = ['runtime/client/', 'runtime/console/page/']
 
 /** Imported as a whole, so that each name is said with that of its file: `io.signUp`. */
-const namespaces = ['runtime/auth/io/', 'runtime/console/admin/io.ts']
+const namespaces = ['runtime/auth/io/', 'runtime/console/admin/io.ts', 'compiler/additions/']
 
 /** Alike on purpose. */
 const shared = [

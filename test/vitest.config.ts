@@ -7,7 +7,7 @@ const longest: readonly string[] = [
   'bench/smoke',
   'golden',
   'reference/exact/exact-documents',
-  'compiler/advise/diff/diff',
+  'compiler/commands/advise/diff/diff',
   'promises/live-topologies',
   'runtime/graphql/apart',
   'browser/dashboard',

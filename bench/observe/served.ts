@@ -1,6 +1,6 @@
 import { openServerDatabase } from '../../runtime/database.ts'
 import type { ServerSettings } from '../../runtime/server.ts'
-import { createService } from '../../additions/service.ts'
+import { createService } from '../../compiler/additions/service.ts'
 import { runServer } from '../../runtime/main.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
 import { createFollowedSource } from '../../compiler/following/serving/followed-source.ts'

@@ -4,7 +4,7 @@ import { versionExpression } from '../../runtime/db/check/version.ts'
 import { bind } from '../../runtime/graphql/run/bind.ts'
 import { untrustedCacheLimits, createDocuments, type Documents } from '../../runtime/graphql/prepared/documents.ts'
 import type { Statements } from '../../runtime/graphql/statements/statements.ts'
-import { createEngine } from '../../additions/engine.ts'
+import { createEngine } from '../../compiler/additions/engine.ts'
 import type { BoundStatement } from '../../runtime/contract/execution.ts'
 
 /** From a document to bound statements, as a request goes there, without HTTP and without a database. */

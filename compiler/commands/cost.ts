@@ -1,5 +1,5 @@
 import { withDatabase, type Database } from '../../runtime/db/pool/pool.ts'
-import { createEngine } from '../../additions/engine.ts'
+import { createEngine } from '../additions/engine.ts'
 import { reasonOf } from '../../runtime/db/failures/failures.ts'
 import { createCompiler } from '../compile.ts'
 import {
@@ -9,10 +9,10 @@ import {
   compareCosts,
   printCostComparison,
   printCosts,
-} from '../advise/cost/certificate.ts'
-import type { GivenDocument } from '../advise/diff/document-changes.ts'
-import { measure } from '../advise/cost/measure.ts'
-import { readSizes } from '../advise/cost/plan-facts.ts'
+} from './advise/cost/certificate.ts'
+import type { GivenDocument } from './advise/diff/document-changes.ts'
+import { measure } from './advise/cost/measure.ts'
+import { readSizes } from './advise/cost/plan-facts.ts'
 import {
   type Command,
   type GivenOptions,

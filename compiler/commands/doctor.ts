@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { runningEmbeddedUrl } from '../../runtime/db/embedded/embedded-url.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
-import { examine } from '../advise/doctor/examine.ts'
-import { fault, printFindings, type Finding } from '../advise/doctor/findings.ts'
+import { examine } from './advise/doctor/examine.ts'
+import { fault, printFindings, type Finding } from './advise/doctor/findings.ts'
 import { exitCodes, type Command, type Terminal } from './command.ts'
 import { embeddedSecret } from './start.ts'
 

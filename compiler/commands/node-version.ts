@@ -1,4 +1,4 @@
-import { isOldNode, oldestNode } from '../advise/doctor/oldest-node.ts'
+import { isOldNode, oldestNode } from './advise/doctor/oldest-node.ts'
 
 /** Loaded first: an older Node fails later, with an unrelated message. */
 const { node } = process.versions

@@ -1,6 +1,6 @@
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { demandSchemas } from '../following/serving/followed-source.ts'
-import { keylessRows, printReport, compileReporting, reportFor } from '../advise/report/report.ts'
+import { keylessRows, printReport, compileReporting, reportFor } from './advise/report/report.ts'
 import { exitCodes, type Command } from './command.ts'
 import { demandRole } from './demand-role.ts'
 import { neededSettingsOf } from './needed-settings.ts'

@@ -93,9 +93,9 @@ async function askedEarly({ ping }: ServerDatabase, make: () => Promise<Revision
 
 /** The service for requests. For compiled documents it loads neither a parser nor a schema. */
 async function serviceFor(given: GivenOptions): Promise<(parts: ServiceParts) => GraphqlService> {
-  if (given['only-compiled'] !== true) return (await import('../../additions/service.ts')).createService
+  if (given['only-compiled'] !== true) return (await import('../additions/service.ts')).createService
   const [{ createCompiledService }, { createReadApart }] = await Promise.all([
-    import('../../additions/compiled.ts'),
+    import('../../runtime/graphql/compiled/serve.ts'),
     import('../../runtime/graphql/compiled/apart.ts'),
   ])
   return (parts) => createCompiledService(parts, readDocumentFile, createReadApart())

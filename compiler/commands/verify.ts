@@ -1,8 +1,8 @@
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { reasonOf } from '../../runtime/db/failures/failures.ts'
 import { withDatabase } from '../../runtime/db/pool/pool.ts'
-import { buildView } from '../../additions/engine.ts'
-import { createService } from '../../additions/service.ts'
+import { buildView } from '../additions/engine.ts'
+import { createService } from '../additions/service.ts'
 import { createCompiler } from '../compile.ts'
 import { demandSchemas } from '../following/serving/followed-source.ts'
 import {

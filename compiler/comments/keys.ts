@@ -274,7 +274,7 @@ export const coreKeys = [
   tableSwitch('upsert', 'gives its insert the argument onConflict'),
 ] as const satisfies readonly Key[]
 
-/** Rows of the keys that additions bring: each declares the type of its own here (additions/NAME/decode.ts). */
+/** Rows of the keys that additions bring: each declares the type of its own here (compiler/additions/NAME/decode.ts). */
 export interface AddedKeys {}
 
 type KeyRow = (typeof coreKeys)[number] | AddedKeys[keyof AddedKeys]

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
-import { commentKeys } from '../../additions/table.ts'
+import { commentKeys } from '../../compiler/additions/table.ts'
 import { createDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 

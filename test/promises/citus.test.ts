@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { splitSql } from '../../compiler/advise/diff/script.ts'
+import { splitSql } from '../../compiler/commands/advise/diff/script.ts'
 import { citusMajor, noCitus, createDistributed } from '../support/distributed.ts'
 import { titled } from '../support/programs.ts'
 import { createTestService, type Answer, type AskOptions, type TestService } from '../support/service.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { splitSql } from '../../compiler/advise/diff/script.ts'
+import { splitSql } from '../../compiler/commands/advise/diff/script.ts'
 import { serveStanding } from '../support/asked.ts'
 import { followDatabase } from '../support/followed.ts'
 import { outages } from '../support/hosts/several.ts'

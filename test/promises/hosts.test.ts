@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { doctorCommand } from '../../compiler/commands/doctor.ts'
-import type { Finding } from '../../compiler/advise/doctor/findings.ts'
+import type { Finding } from '../../compiler/commands/advise/doctor/findings.ts'
 import { openClient, serverOf } from '../../runtime/db/connect/server.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { classifyConnecting } from '../../runtime/db/failures/classify.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { counterOf } from '../../runtime/db/check/version.ts'
-import { createEngine } from '../../additions/engine.ts'
+import { createEngine } from '../../compiler/additions/engine.ts'
 import { messagesOf } from '../support/answers.ts'
 import { introspect, namesOf } from '../support/api-schema.ts'
 import { openAskedBothWays } from '../support/asked.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { doctorCommand } from '../../compiler/commands/doctor.ts'
-import type { Finding } from '../../compiler/advise/doctor/findings.ts'
+import type { Finding } from '../../compiler/commands/advise/doctor/findings.ts'
 import { runCommand } from '../support/command.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { createReplicated, type DatabaseServer, type ReplicatedDatabase } from '../support/replicated.ts'

@@ -8,7 +8,7 @@ import { createPrepareOnce } from '../../compiler/following/serving/prepare-once
 import { freePort } from '../../runtime/db/embedded/free-port.ts'
 import { projectKeys } from '../../runtime/identity/project-keys.ts'
 import type { LogEvent } from '../../runtime/settings/log/events.ts'
-import { createService } from '../../additions/service.ts'
+import { createService } from '../../compiler/additions/service.ts'
 import { ListenFailure, runServer } from '../../runtime/main.ts'
 import { openServerDatabase } from '../../runtime/database.ts'
 import type { ServerSettings } from '../../runtime/server.ts'

@@ -2,7 +2,7 @@ import { compileDocuments } from '../../compiler/commands/compiled/compile-docum
 import type { RunExchange } from '../../runtime/contract/execution.ts'
 import type { Engine } from '../../runtime/engine/engine.ts'
 import { documentFile, documentsIndex, type DocumentsIndex } from '../../runtime/graphql/compiled/format.ts'
-import { createCompiledService } from '../../additions/compiled.ts'
+import { createCompiledService } from '../../runtime/graphql/compiled/serve.ts'
 import { nothingServed } from '../../runtime/graphql/compiled/source.ts'
 import type { GraphqlService } from '../../runtime/graphql/serve.ts'
 

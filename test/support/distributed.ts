@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { splitSql } from '../../compiler/advise/diff/script.ts'
+import { splitSql } from '../../compiler/commands/advise/diff/script.ts'
 import { startCluster, type ThrowAwayCluster } from './cluster.ts'
 import { clusterOf, majors, type Major } from './clusters.ts'
 import { asMaintenance, openQuery, prepareFor, type TestDatabase } from './database.ts'

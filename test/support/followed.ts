@@ -3,7 +3,7 @@ import { createFollower } from '../../compiler/following/serving/followed-source
 import { writtenExpression } from '../../compiler/catalog/written.ts'
 import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
-import { createService } from '../../additions/service.ts'
+import { createService } from '../../compiler/additions/service.ts'
 import type { Answer, AskOptions } from './service.ts'
 
 /** What one serving process is made of: its own pool, compiler, follower and engine. */

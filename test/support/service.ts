@@ -4,7 +4,7 @@ import type { Revision } from '../../runtime/contract/artifact.ts'
 import { openDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
 import type { WatchAnswer } from '../../runtime/graphql/run/pipeline.ts'
-import { createService } from '../../additions/service.ts'
+import { createService } from '../../compiler/additions/service.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../../runtime/graphql/protocol/request-and-answer.ts'
 import { createDatabase, forPostgis, type Major, type TestDatabase } from './database.ts'
 

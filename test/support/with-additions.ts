@@ -1,4 +1,4 @@
-import { additions, commentKeys } from '../../additions/table.ts'
+import { additions, commentKeys } from '../../compiler/additions/table.ts'
 import type { Catalog } from '../../compiler/catalog/catalog.ts'
 import type { Annotated } from '../../compiler/comments/annotated.ts'
 import { annotate as annotateBy, type Noted } from '../../compiler/comments/annotate.ts'

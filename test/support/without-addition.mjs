@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 // of the core. An addition is its folder and its rows in the files beside it.
 
 const root = join(import.meta.dirname, '../..')
-const folders = readdirSync(join(root, 'additions'), { withFileTypes: true }).flatMap((entry) =>
+const folders = readdirSync(join(root, 'compiler/additions'), { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? [entry.name] : [],
 )
 const folderOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
@@ -67,11 +67,11 @@ function copyTree(copy) {
 
 /** The folder, its rows, and the tests and cases that are named after it. */
 function remove(copy, folder) {
-  rmSync(join(copy, 'additions', folder), { recursive: true })
+  rmSync(join(copy, 'compiler/additions', folder), { recursive: true })
   const name = folder.replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
   const isRow = (line) => line.includes(`'./${folder}/`) || new RegExp(`^  ${name}(: true)?,$`).test(line)
-  for (const file of readdirSync(join(copy, 'additions')).filter((file) => file.endsWith('.ts'))) {
-    const path = join(copy, 'additions', file)
+  for (const file of readdirSync(join(copy, 'compiler/additions')).filter((file) => file.endsWith('.ts'))) {
+    const path = join(copy, 'compiler/additions', file)
     const lines = readFileSync(path, 'utf8').split('\n')
     writeFileSync(path, lines.filter((line) => !isRow(line)).join('\n'))
   }

@@ -3,7 +3,7 @@ import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import type { Revision } from '../../../runtime/contract/artifact.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { reasonOf } from '../../../runtime/db/failures/failures.ts'
-import { createEngine } from '../../../additions/engine.ts'
+import { createEngine } from '../../additions/engine.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import {
   compileDocuments,
@@ -14,7 +14,7 @@ import {
 import { legibleDocuments } from '../compiled/legible.ts'
 import { listingSql, listsOf, NoList, readListed } from '../compiled/lists.ts'
 import { refusedLines } from '../compiled/refused-forms.ts'
-import type { GivenDocument } from '../../advise/diff/document-changes.ts'
+import type { GivenDocument } from '../advise/diff/document-changes.ts'
 import { CommandFailure, misuse, type GivenOptions, type Terminal, namesOption, textOption } from '../command.ts'
 import { demandRole } from '../demand-role.ts'
 import { givenDocuments } from '../given-documents.ts'

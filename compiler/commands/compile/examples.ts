@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { isJsonObject, type JsonObject, tryParseJson } from '../../../runtime/lib/json.ts'
 import { sha256Hex } from '../../../runtime/lib/text.ts'
 import type { ExampledDocument } from '../compiled/compile-documents.ts'
-import { operationNames, type GivenDocument } from '../../advise/diff/document-changes.ts'
+import { operationNames, type GivenDocument } from '../advise/diff/document-changes.ts'
 import { misuse } from '../command.ts'
 import { readGiven } from '../given-documents.ts'
 

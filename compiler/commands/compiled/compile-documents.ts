@@ -17,7 +17,7 @@ import { definitionOf, type Definitions } from '../../../runtime/db/check/defini
 import type { Engine } from '../../../runtime/engine/engine.ts'
 import { inputTypeNamed } from '../../../runtime/graphql/prepared/variables.ts'
 import type { ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
-import type { GivenDocument } from '../../advise/diff/document-changes.ts'
+import type { GivenDocument } from '../advise/diff/document-changes.ts'
 import { createDocumentMaker, type DocumentSource, type MadeDocument, type MakeDocument } from './make-document.ts'
 import { addressed, printedResult } from './legible.ts'
 

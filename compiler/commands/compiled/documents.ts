@@ -1,8 +1,8 @@
 import { decodeDocument } from '../../../runtime/graphql/compiled/documents.ts'
 import { findDocuments, readDocumentFile } from '../../../runtime/graphql/compiled/read-document.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
-import type { GivenDocument } from '../../advise/diff/document-changes.ts'
-import { beginningOf } from '../../advise/diff/setting-changes.ts'
+import type { GivenDocument } from '../advise/diff/document-changes.ts'
+import { beginningOf } from '../advise/diff/setting-changes.ts'
 
 /**
  * The documents that `compile` wrote into a folder, each for its roles, by the names of their operations. @throws

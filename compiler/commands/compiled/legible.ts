@@ -12,7 +12,7 @@ import {
 } from '../../../runtime/graphql/compiled/format.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import { legibleSql } from '../../catalog/diagnostics/legible-sql.ts'
-import type { GivenDocument } from '../../advise/diff/document-changes.ts'
+import type { GivenDocument } from '../advise/diff/document-changes.ts'
 
 const lineLength = 120
 

@@ -5,8 +5,8 @@ import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import { qualified } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/tree.ts'
-import type { GivenDocument } from '../../advise/diff/document-changes.ts'
-import { listedName, readList } from '../../advise/diff/setting-changes.ts'
+import type { GivenDocument } from '../advise/diff/document-changes.ts'
+import { listedName, readList } from '../advise/diff/setting-changes.ts'
 
 /** Allow-lists (spec/graphql.md 17, `allowlist`) as a source and target of documents. */
 

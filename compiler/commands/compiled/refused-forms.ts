@@ -9,7 +9,7 @@ import {
 import { namedInput, type DeclaredVariable } from '../../../runtime/graphql/variables/input-types.ts'
 import { formOfVariable } from './form-of-variable.ts'
 import { sha256Hex } from '../../../runtime/lib/text.ts'
-import type { GivenDocument } from '../../advise/diff/document-changes.ts'
+import type { GivenDocument } from '../advise/diff/document-changes.ts'
 
 type Given = Readonly<Record<string, unknown>>
 

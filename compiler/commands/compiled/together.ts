@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Revision } from '../../../runtime/contract/artifact.ts'
-import { createEngine } from '../../../additions/engine.ts'
+import { createEngine } from '../../additions/engine.ts'
 import { builtModule } from '../../../runtime/lib/built-module.ts'
 import type { DocumentTask } from './compile-documents.ts'
 import { createDocumentMaker, type DocumentSource, type MadeDocument, type MakeDocument } from './make-document.ts'

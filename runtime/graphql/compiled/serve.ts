@@ -46,13 +46,11 @@ interface Loaded extends Running {
 type DocumentTurn = Turn<Loaded>
 
 /**
- * @param refusedExtensions extensions of answers that only documents as text have
  * @param apart reads many variables; null: they are read on this thread
  * @param ofCell new artifacts may come without a change of the database, unless false
  */
-export function serveDocuments(
+export function createCompiledService(
   { database, source, now = Date.now, failed }: ServiceParts,
-  refusedExtensions: readonly string[],
   readFile: ReadDocumentFile,
   apart: ReadApart | null = null,
   ofCell: CellOptions = { changes: true },
@@ -66,7 +64,7 @@ export function serveDocuments(
     look: cell.current,
     begin: (...turn) => beginTurn(database, ...turn),
     stagesOf: (loaded) => ({
-      admission: [refuseExtensions(refusedExtensions)],
+      admission: [refuseExtensions],
       document,
       execution: executionOf(loaded, exchange),
       afterwards: null,
@@ -102,13 +100,14 @@ function createLoad(
   }
 }
 
-const refuseExtensions =
-  (refused: readonly string[]) =>
-  ({ request: { extensions } }: DocumentTurn): void => {
-    const asked = refused.find((name) => extensions[name] === true)
-    if (asked !== undefined)
-      throw refuse('ONLY_COMPILED', `This server answers compiled documents only, without the extension "${asked}".`)
-  }
+/** Extensions of answers that only documents as text have. */
+const textOnly = ['explain', 'schemaReport']
+
+function refuseExtensions({ request: { extensions } }: DocumentTurn): void {
+  const asked = textOnly.find((name) => extensions[name] === true)
+  if (asked !== undefined)
+    throw refuse('ONLY_COMPILED', `This server answers compiled documents only, without the extension "${asked}".`)
+}
 
 /**
  * Finds the operation, reads the variables and binds them.

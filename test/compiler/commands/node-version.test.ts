@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { isOldNode, oldestNode } from '../../../compiler/advise/doctor/oldest-node.ts'
+import { isOldNode, oldestNode } from '../../../compiler/commands/advise/doctor/oldest-node.ts'
 import { builtCli } from '../../support/built-cli.ts'
 
 /** Makes Node say that it is older, and lack all that is imported by name: who needs any of it is not even linked. */

@@ -3,7 +3,7 @@ import { atOnce } from '../../../runtime/lib/steps.ts'
 import type { ObjectKind } from '../../../compiler/comments/keys.ts'
 import { readComment } from '../../../compiler/comments/settings.ts'
 import { catalog, column, domain, enumType, fn, foreignKey, schema, table } from '../../support/catalog-literal.ts'
-import { commentKeys } from '../../../additions/table.ts'
+import { commentKeys } from '../../../compiler/additions/table.ts'
 import { annotate, keys } from '../../support/with-additions.ts'
 
 const onTable = (comment: string | null) => {

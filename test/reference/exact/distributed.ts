@@ -1,4 +1,4 @@
-import { splitSql } from '../../../compiler/advise/diff/script.ts'
+import { splitSql } from '../../../compiler/commands/advise/diff/script.ts'
 import {
   tableNamed,
   type Grants,

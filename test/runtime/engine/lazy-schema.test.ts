@@ -3,7 +3,7 @@ import { GraphQLObjectType, GraphQLSchema, GraphQLString, parse, validate } from
 import { describe, expect, it } from 'vitest'
 import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import { LazyObjectType } from '../../../runtime/engine/schema/types.ts'
-import { buildView } from '../../../additions/engine.ts'
+import { buildView } from '../../../compiler/additions/engine.ts'
 
 /**
  * What the lazy schema assumes of graphql-js beyond its documentation: validation asks a schema only these methods, and

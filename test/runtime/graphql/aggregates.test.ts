@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { buildView } from '../../../additions/engine.ts'
+import { buildView } from '../../../compiler/additions/engine.ts'
 import { dataOf } from '../../support/answers.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { createTestService } from '../../support/service.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { compileDocuments } from '../../../compiler/commands/compiled/compile-documents.ts'
-import { createEngine } from '../../../additions/engine.ts'
+import { createEngine } from '../../../compiler/additions/engine.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
 import { openDatabase } from '../../../runtime/db/pool/pool.ts'
 import { documentFile, type DocumentFile, type DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'

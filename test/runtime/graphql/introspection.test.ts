@@ -7,7 +7,7 @@ import {
   type IntrospectionType,
 } from 'graphql'
 import { beforeAll, describe, expect, it, onTestFinished, test } from 'vitest'
-import { buildView } from '../../../additions/engine.ts'
+import { buildView } from '../../../compiler/additions/engine.ts'
 import { dataOf, messagesOf } from '../../support/answers.ts'
 import { introspect, namesOf, scalarNames } from '../../support/api-schema.ts'
 import { forSuite } from '../../support/for-suite.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { previousSecretFindings } from '../../../compiler/advise/doctor/surroundings.ts'
+import { previousSecretFindings } from '../../../compiler/commands/advise/doctor/surroundings.ts'
 import { createTokenVerifier, signToken } from '../../../runtime/identity/jwt.ts'
 import { projectKeys } from '../../../runtime/identity/project-keys.ts'
 import { readSettings } from '../../../runtime/settings/read.ts'

@@ -10,7 +10,7 @@ import {
   type GraphQLSchema,
   visit,
 } from 'graphql'
-import { buildView } from '../../../additions/engine.ts'
+import { buildView } from '../../../compiler/additions/engine.ts'
 import { model } from '../../compiler/emit/models.ts'
 import { filled, width } from './compact.ts'
 

@@ -10,7 +10,7 @@ import {
 import type { Manifest } from '../../../../runtime/contract/manifest.ts'
 import type { Revision } from '../../../../runtime/contract/artifact.ts'
 import { makeApart, makeNext, makeTogether, noneTaken } from '../../../../compiler/commands/compiled/together.ts'
-import { createEngine } from '../../../../additions/engine.ts'
+import { createEngine } from '../../../../compiler/additions/engine.ts'
 import { documentsIndex, type DocumentsIndex } from '../../../../runtime/graphql/compiled/format.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { sized } from '../../../support/whole.ts'

@@ -12,7 +12,7 @@ import type { Revision } from '../../../../runtime/contract/artifact.ts'
 import { allDefinitions } from '../../../../runtime/db/check/fits.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'
 import { isAway } from '../../../../runtime/db/failures/failures.ts'
-import { createEngine } from '../../../../additions/engine.ts'
+import { createEngine } from '../../../../compiler/additions/engine.ts'
 import { groupBy } from '../../../../runtime/lib/steps.ts'
 
 /** Artifacts of subscriptions, for a service that serves only these. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../../runtime/lib/steps.ts'
-import type { Explained } from '../../../../additions/explain/statements.ts'
+import type { Explained } from '../../../../compiler/additions/explain/statements.ts'
 import { questions, usefulRoles } from '../../../reference/questions/document.ts'
 import { worlds } from '../../../reference/exact/worlds/world.ts'
 import { catalog, schema } from '../../../support/catalog-literal.ts'

@@ -7,7 +7,12 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { compileCommand } from '../../../../compiler/commands/compile.ts'
 import { keysCommand } from '../../../../compiler/commands/keys.ts'
-import { createHandler, type DocumentTexts, type Handler, type HandlerOptions } from '../../../../runtime/handler.ts'
+import {
+  createHandler,
+  type DocumentTexts,
+  type Handler,
+  type HandlerOptions,
+} from '../../../../runtime/graphql/handler/handler.ts'
 import { readArtifacts } from '../../../../runtime/graphql/handler/read-artifacts.ts'
 import { signToken } from '../../../../runtime/identity/jwt.ts'
 import { projectKeys } from '../../../../runtime/identity/project-keys.ts'

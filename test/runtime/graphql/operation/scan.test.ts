@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createEngine } from '../../../../additions/engine.ts'
+import { createEngine } from '../../../../compiler/additions/engine.ts'
 import type { Engine } from '../../../../runtime/engine/engine.ts'
 import { untrustedCacheLimits, createDocuments } from '../../../../runtime/graphql/prepared/documents.ts'
 import { Refusal } from '../../../../runtime/graphql/protocol/failures.ts'

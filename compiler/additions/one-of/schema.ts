@@ -1,0 +1,8 @@
+import { GraphQLOneOfDirective } from 'graphql'
+import type { SchemaAddition } from '../../../runtime/engine/additions.ts'
+
+export const oneOf: SchemaAddition = {
+  fact: 'oneOf',
+  directives: [GraphQLOneOfDirective],
+  marksAlternatives: (entity) => entity.oneOf === true,
+}

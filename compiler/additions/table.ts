@@ -1,0 +1,21 @@
+import { keyTable } from '../comments/settings.ts'
+import type { Addition } from './addition.ts'
+import { allowlist } from './allowlist/addition.ts'
+import { explain } from './explain/addition.ts'
+import { limits } from './limits/addition.ts'
+import { oneOf } from './one-of/addition.ts'
+import { schemaReport } from './schema-report/addition.ts'
+import { softDelete } from './soft-delete/addition.ts'
+
+/** The additions that are folders (spec/graphql.md 17); the core has all others (test/budgets.json). */
+export const additions: readonly Addition[] = Object.values({
+  allowlist,
+  explain,
+  limits,
+  oneOf,
+  schemaReport,
+  softDelete,
+})
+
+/** The keys of comments. */
+export const commentKeys = keyTable(additions.flatMap(({ keys }) => keys))

@@ -1,0 +1,81 @@
+import {
+  hostName,
+  hostsOf,
+  type Host,
+  parametersOf,
+  type ConnectEnvironment,
+} from '../../../../runtime/db/connect/parameters.ts'
+import { withSession } from '../../../../runtime/db/connect/session.ts'
+import { reasonOf } from '../../../../runtime/db/failures/failures.ts'
+import {
+  endSecondPrimary,
+  isSecondPrimary,
+  lookAtReplica,
+  type ReplicaSight,
+} from '../../../../runtime/db/replicas/look.ts'
+import { hostUrls } from '../../../../runtime/lib/host-urls.ts'
+import { advise, fault, ok, type Finding } from './findings.ts'
+
+const check = 'hosts'
+
+/** The same URL for one of its hosts: parameters of the query decide. */
+const urlOf = (url: string, { host = '', port }: Host): string => {
+  const [first = url] = hostUrls(url)
+  const one = new URL(first)
+  one.searchParams.set('host', host)
+  one.searchParams.set('port', String(port))
+  one.searchParams.set('target_session_attrs', 'any')
+  return one.href
+}
+
+/** A host, and its answer; null: unavailable. */
+interface Looked {
+  readonly name: string
+  readonly sight: ReplicaSight | null
+  readonly finding: Finding
+}
+
+const lookAt = async (url: string, host: Host): Promise<Looked> => {
+  const name = hostName(host)
+  try {
+    const sight = await withSession({ url: urlOf(url, host) }, lookAtReplica)
+    return { name, sight, finding: ok(check, `${name} is a ${sight.replays ? 'standby' : 'primary'}`) }
+  } catch (error) {
+    const message = `${name} is away: ${reasonOf(error)}`
+    return {
+      name,
+      sight: null,
+      finding: advise(check, message, 'until it is back, its part cannot be taken over by it'),
+    }
+  }
+}
+
+/** Each further host that accepts writes: a connection may reach any of them. */
+function secondPrimaries(looked: readonly Looked[]): readonly Finding[] {
+  const first = looked.find(({ sight }) => sight?.replays === false)
+  return looked.flatMap(({ name, sight }) => {
+    if (first === undefined || first.sight === null || sight === null || !isSecondPrimary(first.sight, sight)) return []
+    return [fault(check, `${first.name} and ${name} are both primaries of one database`, endSecondPrimary)]
+  })
+}
+
+/** Parameters with which a list leads to the server that accepts writes. */
+const followsPrimary: ReadonlySet<string | undefined> = new Set(['read-write', 'primary'])
+
+/** Of each host, if a URL names several. */
+export async function hostFindings(url: string, environment: ConnectEnvironment): Promise<readonly Finding[]> {
+  const parameters = parametersOf(url, environment)
+  const hosts = hostsOf(parameters)
+  if (hosts.length === 1) return []
+  const looked = await Promise.all(hosts.map((host) => lookAt(url, host)))
+  const found = [...looked.map(({ finding }) => finding), ...secondPrimaries(looked)]
+  if (followsPrimary.has(parameters['target_session_attrs'])) return found
+  return [
+    ...found,
+    advise(
+      check,
+      'requests go to whichever host answers first, be it a standby',
+      'add target_session_attrs=read-write to DATABASE_URL',
+    ),
+  ]
+}
