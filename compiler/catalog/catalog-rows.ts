@@ -164,6 +164,10 @@ export type RowOf<K extends ListName> = {
 
 /** The answer of the catalogue query, checked: flat lists of rows, and single facts. */
 export interface Lists extends ListsOfRows {
+  readonly facts: CatalogFacts
+}
+
+export interface CatalogFacts {
   readonly version: string | null
   /** Whether the answer is complete: false if recorded changes were requested, but not all were recorded. */
   readonly isComplete: boolean
@@ -201,17 +205,20 @@ export function* readLists(answer: readonly AnswerPart[]): Steps<Lists> {
     else for (const row of readRows(part, value)) lists.get(part)?.push(row)
     yield
   }
+  const factOf = <T>(name: keyof CatalogFacts, read: Read<T>): T => readOne(name, read, facts[name])
   return {
     // The table defines the row of each list; TypeScript cannot follow that through Object.fromEntries.
     ...(Object.fromEntries(lists) as unknown as ListsOfRows),
-    version: readOne('version', nullable(text), facts['version']),
-    isComplete: readOne('isComplete', bool, facts['isComplete']),
-    snapshot: readOne('snapshot', text, facts['snapshot']),
-    counter: readOne('counter', nullable(text), facts['counter']),
-    server: readOne('server', text, facts['server']),
-    serverVersion: readOne('serverVersion', integer, facts['serverVersion']),
-    databaseOwner: readOne('databaseOwner', text, facts['databaseOwner']),
-    distributes: readOne('distributes', bool, facts['distributes']),
+    facts: {
+      version: factOf('version', nullable(text)),
+      isComplete: factOf('isComplete', bool),
+      snapshot: factOf('snapshot', text),
+      counter: factOf('counter', nullable(text)),
+      server: factOf('server', text),
+      serverVersion: factOf('serverVersion', integer),
+      databaseOwner: factOf('databaseOwner', text),
+      distributes: factOf('distributes', bool),
+    },
   }
 }
 

@@ -36,10 +36,7 @@ export interface Catalog {
   readonly strays?: readonly CatalogStray[]
   /** Relations of the above with a trigger that may set columns of a new row; absent: none. */
   readonly filled?: readonly Oid[]
-  /**
-   * Tables of the above for which no trigger, default or policy of an insert reads other rows; absent: none, or no
-   * comment asks for nestedWrites.
-   */
+  /** Tables whose inserts read no other rows (read.ts); absent: none, or no comment asks for nestedWrites. */
   readonly selfContained?: readonly Oid[]
   /** Tables that Citus distributes; absent: none. */
   readonly distributed?: readonly CatalogDistributed[]
@@ -219,10 +216,7 @@ export interface CatalogType {
   readonly attributes: readonly { readonly name: string; readonly type: Oid; readonly modifier?: number }[]
   /** For enums: labels in sort order. */
   readonly labels: readonly string[]
-  /**
-   * Of a base type: the operators of its default btree operator class; null if there is none, absent if they are `<`
-   * and so on of pg_catalog.
-   */
+  /** Of a base type: its default btree operators; null: none; absent: `<` and so on of pg_catalog. */
   readonly order?: CatalogOrder | null
   /** The pattern operators `~`, `~*`, `~~` and `~~*` of the type itself; absent: none. */
   readonly patterns?: CatalogOrder

@@ -1,6 +1,6 @@
 import { compareBytes } from '../../runtime/lib/text.ts'
 import { groupBy, groupInSteps, mapInSteps, type Steps } from '../../runtime/lib/steps.ts'
-import { readLists, type AnswerPart, type Lists, type RowOf } from './catalog-rows.ts'
+import { readLists, type AnswerPart, type CatalogFacts, type Lists, type RowOf } from './catalog-rows.ts'
 import type {
   Catalog,
   CatalogColumn,
@@ -18,21 +18,16 @@ import type {
 } from './catalog.ts'
 
 /** The answer of one run of the catalogue query: the single objects, all types, and the new objects. */
-export interface CatalogAnswer
-  extends
-    Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'memberships'>,
-    Pick<Lists, 'distributes' | 'isComplete' | 'snapshot' | 'counter' | 'server' | 'needy'> {
+export interface CatalogAnswer extends CatalogFacts, Pick<Lists, 'roles' | 'members' | 'gone' | 'needy'> {
   readonly schemas: readonly CatalogSchema[]
-  readonly roles: Lists['roles']
+  readonly memberships: Catalog['memberships']
   readonly types: readonly CatalogType[]
   readonly typeSchemas: readonly CatalogTypeSchema[]
   readonly relations: readonly ReadRelation[]
   readonly functions: readonly ReadFunction[]
   readonly strays: readonly CatalogStray[]
   readonly filled: readonly string[]
-  readonly members: Lists['members']
   readonly touched: readonly Oid[]
-  readonly gone: Lists['gone']
 }
 
 export interface ReadRelation {
@@ -65,33 +60,13 @@ export interface ReadFunction {
 export function* decodeAnswer(answer: readonly AnswerPart[]): Steps<CatalogAnswer> {
   const lists = yield* readLists(answer)
   const index = yield* indexOf(lists)
-  const {
-    version,
-    distributes,
-    isComplete,
-    snapshot,
-    counter,
-    server,
-    serverVersion,
-    databaseOwner,
-    roles,
-    memberships,
-    gone,
-    needy,
-  } = lists
   return {
-    version,
-    distributes,
-    isComplete,
-    snapshot,
-    counter,
-    server,
-    serverVersion,
-    databaseOwner,
-    roles,
-    memberships,
-    gone,
-    needy,
+    ...lists.facts,
+    roles: lists.roles,
+    memberships: lists.memberships,
+    members: lists.members,
+    gone: lists.gone,
+    needy: lists.needy,
     touched: lists.touched.map(({ oid }) => oid),
     schemas: lists.schemas.map((row) => schemaOf(row, index)),
     types: lists.types.map((row) => typeOf(row, index)),
@@ -104,7 +79,6 @@ export function* decodeAnswer(answer: readonly AnswerPart[]): Steps<CatalogAnswe
     })),
     strays: lists.strays.map(strayOf),
     filled: lists.filled.map(({ relation }) => relation),
-    members: lists.members,
   }
 }
 

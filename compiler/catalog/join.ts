@@ -9,8 +9,14 @@ import { present } from './diagnostics/diagnostics.ts'
 
 /**
  * Joins an answer to the known state at the time of the question. An object's hash does not cover the names of
- * referenced objects; if such a name changed, fewer objects are known than assumed: the question must be asked again
- * with the rest.
+ * referenced objects: if one of these was renamed, the question is asked again with fewer known objects.
+ *
+ *   createCatalogReader ─ wholeValues: hashes, or recordedValues: since, doubtful, ownerSamples ─> Postgres
+ *   Postgres ─ CatalogAnswer: changed objects, `touched`, `gone`, all short lists ─> join(known, answer)
+ *     sharesNames: server, role or type has another name     ask again: nothingKnown
+ *     isComplete: the record of changes has a gap            ask again: known, since null
+ *     doubtfulIn: refers to a renamed object, lost sequence  ask again: known, these as `doubtful`
+ *     otherwise: learn replaces and removes                  whole: known, since = snapshot and counter
  */
 export type JoinOutcome =
   | { readonly kind: 'whole'; readonly known: KnownObjects; readonly catalog: Catalog }
@@ -124,7 +130,7 @@ function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownObjects>
     roles: new Map(answer.roles.map(({ oid, name }) => [oid, name])),
     relations,
     functions,
-    witnesses: witnessesIn(known.witnesses, relations, answer),
+    ownerSamples: ownerSamplesIn(known.ownerSamples, relations, answer),
     types: typesIn(known, answer, mentionedBy(relations, functions)),
     schemas: answer.schemas.map((schema) =>
       share(
@@ -140,25 +146,25 @@ function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownObjects>
 }
 
 /** Two samples per owner, so that one may change alone. */
-const witnessesOfOwner = 2
+const samplesPerOwner = 2
 
 /** Unchanged if every sample still has its owner and every owner has samples. */
-function witnessesIn(
-  before: KnownObjects['witnesses'],
+function ownerSamplesIn(
+  before: KnownObjects['ownerSamples'],
   { items, byOid }: KnownObjects['relations'],
   { relations }: CatalogAnswer,
-): KnownObjects['witnesses'] {
+): KnownObjects['ownerSamples'] {
   const isOwned = ([owner, oids]: readonly [string, readonly Oid[]]): boolean =>
     oids.every((oid) => byOid.get(oid)?.object.owner === owner)
-  const isWhole = ({ object }: ReadRelation): boolean => before.get(object.owner)?.length === witnessesOfOwner
+  const isWhole = ({ object }: ReadRelation): boolean => before.get(object.owner)?.length === samplesPerOwner
   if ([...before].every(isOwned) && relations.every(isWhole)) return before
-  const witnesses = new Map<string, Oid[]>()
+  const samples = new Map<string, Oid[]>()
   for (const { object } of items) {
-    const own = witnesses.get(object.owner)
-    if (own === undefined) witnesses.set(object.owner, [object.oid])
-    else if (own.length < witnessesOfOwner) own.push(object.oid)
+    const own = samples.get(object.owner)
+    if (own === undefined) samples.set(object.owner, [object.oid])
+    else if (own.length < samplesPerOwner) own.push(object.oid)
   }
-  return witnesses
+  return samples
 }
 
 const listsOf = (

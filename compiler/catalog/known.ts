@@ -115,7 +115,7 @@ export interface KnownObjects extends Pick<CatalogAnswer, 'server' | 'filled' | 
   readonly doubtful: ReadonlySet<Oid>
   readonly functions: Objects<ReadFunction>
   /** By owner: a few sample relations, which show whether REASSIGN OWNED gave them to another owner. */
-  readonly witnesses: ReadonlyMap<string, readonly Oid[]>
+  readonly ownerSamples: ReadonlyMap<string, readonly Oid[]>
   readonly types: ReadonlyMap<Oid, CatalogType>
   readonly schemas: Catalog['schemas']
   readonly lists: KnownLists
@@ -137,7 +137,7 @@ export const nothingKnown: KnownObjects = {
   relations: noObjects(),
   doubtful: new Set(),
   functions: noObjects(),
-  witnesses: new Map(),
+  ownerSamples: new Map(),
   types: new Map(),
   schemas: [],
   lists: { roles: [], memberships: [] },
@@ -159,7 +159,7 @@ const hashesOf = (read: readonly (ReadRelation | ReadFunction)[]): readonly (rea
 
 /** Parameters of the query of recorded changes, from $2 on. The functions in a default may have been renamed. */
 export const recordedValues = (
-  { relations, doubtful, functions, witnesses, types }: KnownObjects,
+  { relations, doubtful, functions, ownerSamples, types }: KnownObjects,
   since: RecordPlace,
 ): unknown[] => [
   [...relations.always],
@@ -168,8 +168,8 @@ export const recordedValues = (
   since.snapshot,
   since.counter,
   [...doubtful, ...inheritedIn(relations)],
-  [...witnesses.values()].flat(),
-  [...witnesses].flatMap(([owner, oids]) => oids.map(() => owner)),
+  [...ownerSamples.values()].flat(),
+  [...ownerSamples].flatMap(([owner, oids]) => oids.map(() => owner)),
 ]
 
 /** The record of a table does not include the tables from which it no longer inherits. */

@@ -23,10 +23,7 @@ const PREDEFINED: Readonly<Record<PrivilegeKind, Readonly<Record<string, readonl
   type: {},
 }
 
-/**
- * The holders of a privilege on an object, sorted. Column grants supplement the relation's: a role may read a column
- * with SELECT on either.
- */
+/** Sorted holders of a privilege. A grant on a column adds to the grants on its relation. */
 export const grantees = (grants: readonly CatalogGrant[], privilege: string, kind: PrivilegeKind): Grantees => {
   const granted = grants.filter((grant) => grant.privileges.includes(privilege)).map((grant) => grant.grantee)
   return withPredefined(granted, privilege, kind)

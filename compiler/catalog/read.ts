@@ -157,10 +157,7 @@ export interface ReadOptions {
   readonly schemas: readonly string[]
   /** SQL expression for the schema version (never a user's text), or null without a counter. */
   readonly version: string | null
-  /**
-   * SQL expression that counts the changes recorded in catalograph.schema_record; without it every read compares the
-   * hashes of all relations.
-   */
+  /** SQL expression that counts the changes in catalograph.schema_record; absent: reads compare all hashes. */
   readonly counter?: string
 }
 

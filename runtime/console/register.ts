@@ -31,10 +31,7 @@ const mailPolicy = [
   'sandbox allow-same-origin',
 ].join('; ')
 
-/**
- * Registers the owner's page: public static files. The page reads all data from /admin/v1 with the key that the owner
- * enters.
- */
+/** Registers the owner's page: public static files, which read all data from /admin/v1 with the owner's key. */
 export function registerDashboard(app: FastifyInstance): void {
   const files = once(readPageFiles)
   // For browsers at the bare address. Relative, because a proxy may serve it under a path.

@@ -45,10 +45,7 @@ const jsonMedia = /^application\/(?:graphql-response\+)?json(?: *; *charset="?ut
 /** Fastify caches the parser by the request's media type, except for `*`: then it parses the header each time. */
 const readTypes = ['application/json', 'application/graphql-response+json', '*']
 
-/**
- * Passes the bodies of a scope on as text, so that one reader parses them, once. Anything but uncompressed JSON in
- * UTF-8 is refused.
- */
+/** Passes bodies on as text, to be parsed once. All but uncompressed JSON in UTF-8 is refused. */
 export function acceptJsonText(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(readTypes, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {

@@ -131,10 +131,7 @@ const fastifyCodes: Readonly<Record<string, HttpFailureCode>> = {
   ECONNRESET: 'REQUEST_MALFORMED',
 }
 
-/**
- * Answers every failure of a scope. An unexpected error becomes one general sentence with the request's id, and its
- * detail goes to the log only.
- */
+/** Answers every failure of a scope. The detail of an unexpected error goes to the log only, with the request's id. */
 export function answerFailures(app: FastifyInstance, log: Log, render: RenderFailure): void {
   app.setErrorHandler((error: unknown, request, reply) => {
     const failure = recognise(error)

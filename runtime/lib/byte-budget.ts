@@ -1,9 +1,6 @@
 import { createDeadlines } from './timers.ts'
 
-/**
- * Memory that many parties share: each one's holdings are counted and limited to its share. Only large objects are
- * worth counting.
- */
+/** Memory that parties share: each party's holdings are counted and limited. Only large objects count. */
 export interface ByteBudget {
   /** An empty holding of a party. */
   readonly open: (party: string) => Holding

@@ -135,10 +135,7 @@ export const once = <T>(make: () => T): (() => T) => {
   return () => (made ??= { value: make() }).value
 }
 
-/**
- * Wraps an asynchronous function: concurrent callers share one result, or one failure. The next call runs it again; no
- * result is cached.
- */
+/** Concurrent callers of the function share one result or failure. The next call runs it again. */
 export function singleFlight<T>(fn: () => Promise<T>): () => Promise<T> {
   let flight: Promise<T> | null = null
   return () => {

@@ -15,10 +15,7 @@ export interface Waiter {
 }
 
 export interface WorkQueue {
-  /**
-   * Runs the work in its turn and rejects as it does; rejects with QueueFull if too many wait, and with LeftQueue if
-   * the waiter leaves before its turn.
-   */
+  /** Runs the work in its turn. Rejects as it does, or with QueueFull or LeftQueue. */
   readonly run: <T>(work: () => Promise<T>, waiter?: Waiter) => Promise<T>
 }
 

@@ -143,10 +143,7 @@ export const STRAY_LIST = `select i.type as kind, i.identity as name, d.descript
   where d.objoid >= ${firstNormalOid} and pg_catalog.strpos(d.description, '@graphql(') > '0'
   order by i.identity collate pg_catalog."C", i.type collate pg_catalog."C"`
 
-/**
- * Members of extensions among the served objects. They are not part of an object's hash: ALTER EXTENSION does not
- * change the object.
- */
+/** Members of extensions among the served objects. ALTER EXTENSION does not change an object's hash. */
 export const MEMBER_LIST = `select case d.classid when ${classOf('pg_proc')} then 'function' else 'relation' end as kind, d.objid as oid, e.extname as extension
   from pg_catalog.pg_depend d join pg_catalog.pg_extension e on e.oid = d.refobjid
   where d.refclassid = ${classOf('pg_extension')} and d.deptype = 'e'

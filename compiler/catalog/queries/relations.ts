@@ -166,10 +166,7 @@ const COLLATION = `case when a.attcollation not in ('0', '100') then (
       from pg_catalog.pg_collation l join pg_catalog.pg_namespace n on n.oid = l.collnamespace
       where l.oid = a.attcollation) end`
 
-/**
- * Looked up in lists rather than joined: expecting few columns, the planner would scan such a list for each of hundreds
- * of thousands.
- */
+/** Lookups instead of joins: for few columns, the planner would scan such a list for each of them. */
 export const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum as number,
     a.atttypid as type, a.atttypmod as modifier, ${COLLATION} as collation,
     a.attnotnull and (a.attrelid, a.attnum) not in (${unproven(asked)})

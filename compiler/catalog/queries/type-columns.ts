@@ -32,10 +32,7 @@ const mentioned = (enums: string): string => `mentioned(oid) as (
 /** All enums are mentioned, served or not: columns may have them. The type of pg_trgm shows its presence and schema. */
 export const MENTIONED: ByExtent = { whole: mentioned('true'), recorded: mentioned(`t.oid = ${touched}`) }
 
-/**
- * Arrays have the privileges of their element, since 17 multiranges those of their range (Postgres' aclchk.c, the check
- * of USAGE on types).
- */
+/** An array has the privileges of its element, since 17 a multirange those of its range (Postgres' aclchk.c). */
 export const TYPES = `types as materialized (
   select t.oid, n.nspname, t.typname, t.typtype, t.typdelim, t.typbasetype, t.typtypmod,
     t.typdefault is not null as hasdefault, t.typrelid, e.oid as element,

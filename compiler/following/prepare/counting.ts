@@ -163,10 +163,7 @@ begin
 end
 `
 
-/**
- * For statements on pg_dist_object: Citus distributes tables without an event, but lists them there by SQL. The objects
- * are unknown.
- */
+/** Citus distributes tables without an event, but writes to pg_dist_object. The objects are unknown. */
 export const shardBody = `
 declare
   counted bigint;

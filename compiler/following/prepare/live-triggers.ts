@@ -34,10 +34,7 @@ end
 `,
 )
 
-/**
- * Installs the missing parts of a relation's trees, and removes unneeded ones; changes nothing if all are right. CG004:
- * it cannot be live.
- */
+/** Adds missing parts of a relation's trees, and removes others. CG004: the relation cannot be live. */
 const install = plpgsql(
   'live_install',
   'relation oid',

@@ -16,10 +16,7 @@ export const lacksBypass = async (query: Query): Promise<boolean> =>
 /** The migrations of a database before it can be served: one row per object, in creation order. */
 export interface Need {
   readonly id: string
-  /**
-   * SQL condition that is true if nothing is left to do; it fails on no database, also without the objects it looks
-   * for.
-   */
+  /** SQL condition that is true if nothing is left to do; it works without the objects it looks for. */
   readonly present: string
   /** SQL that creates it; running it again is harmless. */
   readonly make: string

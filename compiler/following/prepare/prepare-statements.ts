@@ -155,10 +155,7 @@ const unnamed: Need = need(
   'alter table catalograph.schema_record add column if not exists unnamed boolean not null default true',
 )
 
-/**
- * The check runs as the role of the request, so PUBLIC may read the counter. Changes are read by the login role; oids
- * of relations are not secret.
- */
+/** Requests check the counter as their role, hence PUBLIC. The login role reads changes; oids are not secret. */
 const publicRights: readonly Need[] = [
   need(
     'usage on schema catalograph',

@@ -30,10 +30,7 @@ export const wayOut = ({ obstacle, statements }: Extract<Preparation, { readonly
 /** A constant that is the same in every process: concurrent preparations run one after the other. */
 const lockKey = '7239146025771093'
 
-/**
- * The lock timeout in milliseconds: later transactions wait behind a waiting preparation. A preparation that timed out
- * is tried again.
- */
+/** The lock timeout in milliseconds: later transactions wait behind a preparation. It is tried again. */
 const lockTimeoutMs = 3_000
 
 const insufficientPrivilege = '42501'

@@ -96,10 +96,7 @@ const histogramValues =
     return [...added, { metricName: `${name}_sum`, labels, value: sum }, { metricName: `${name}_count`, labels, value }]
   }
 
-/**
- * The metrics for Prometheus. Labels come from bounded sets: a million names of operations give two hundred series and
- * one called `other`.
- */
+/** The metrics for Prometheus. Labels have bounded sets: further names of operations count as `other`. */
 export interface Metrics {
   readonly request: ObserveRequest
   readonly http: (request: HttpObservation) => void

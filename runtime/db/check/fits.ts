@@ -27,10 +27,7 @@ export interface Sight {
 const followed = `(select count(*) = 2 from pg_catalog.pg_event_trigger
   where evtname in ('catalograph_ddl_command_end', 'catalograph_sql_drop') and evtenabled <> 'D')`
 
-/**
- * The type of a text, null where it is not there. One in a schema that the login role does not use is not looked up: that would
- * fail.
- */
+/** The type of a text, or null. A schema that the login role may not use is skipped: a lookup would fail. */
 const namedType = `case when w.value like '%.%' and not coalesce(pg_catalog.has_schema_privilege(pg_catalog.to_regnamespace(
     pg_catalog.quote_ident((pg_catalog.parse_ident(w.value, false))[1]))::oid, 'USAGE'), true)
   then a.atttypid else pg_catalog.to_regtype(w.value)::oid end`

@@ -19,7 +19,19 @@ import { counterOf } from './version.ts'
 import type { SettingPairs } from '../connect/startup.ts'
 import { writeRun, type SentStatement } from '../wire/wire.ts'
 
-/** A request's transaction: its opening, its statements with the check of the schema among them, and what came of them. */
+/**
+ * A request's transaction: its opening, its statements with the check of the schema among them, and their outcome.
+ *
+ *   SchemaMarks.newest ─> reliedOn: the mark, if it held on this connection before; null for writes behind a pooler
+ *   exchange ─> resetAll, opening (createOpenings: settings, claims, role), statements (createAddCheck)
+ *     statement that reads, mark    where mark = $1                            no row: 'outdated'
+ *     other that carriesCheck       where mark = $1 or catalograph.current()   raises CG001
+ *     none that carriesCheck        bareCheck behind them: the whole version   raises CG001
+ *   result ─> settleHere ─> outcome
+ *     rows         factsOf(connection).mark = newest, if the counter was compared: the next one may rely on it
+ *     'outdated'   or another server than the mark's: DatabaseFailure 'stale'; runner: SchemaMarks.forget
+ *     CG001        DatabaseFailure 'stale'
+ */
 
 /**
  * Between the statements of a writing exchange whose functions may leave settings behind: as `resetAll`, but that this
@@ -196,10 +208,7 @@ const isOnServer = (
 
 const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
 
-/**
- * The rows of the exchange's own statements. Throws DatabaseFailure; an error after the last statement, at commit,
- * belongs to none of them.
- */
+/** The rows of the exchange's own statements. @throws DatabaseFailure; at commit it belongs to no statement. */
 export const outcome = (exchange: Exchange, result: TransactionResult): readonly ResultRow[] => {
   const { statements } = exchange
   if (result.kind === 'rows') return statements.map((_, index) => rowsOf(exchange, result.rows, index)?.[0] ?? [])

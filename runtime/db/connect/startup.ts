@@ -22,10 +22,7 @@ const pinned: StartupSettings = {
   idle_in_transaction_session_timeout: '60000',
 }
 
-/**
- * Where hosted databases install extensions (spec/graphql.md 9.1). Their operators are found only through the search
- * path: citext has its own `=`.
- */
+/** Hosted databases install extensions here (spec/graphql.md 9.1); the search path finds operators of theirs. */
 export const extensionSchema = 'extensions'
 
 /** Temporary objects come last: by default they would stand before every schema (manual 19.11.1). */
@@ -70,10 +67,7 @@ export const pairsOf = (options: string): SettingPairs =>
     return [text.slice(0, at).replaceAll('-', '_'), text.slice(at + 1)]
   })
 
-/**
- * Arms of a CASE, evaluated in order, that set them until the transaction ends. They are literals, so that equal
- * settings give equal texts.
- */
+/** Arms of a CASE, evaluated in order, that set them until the transaction ends. Equal settings give equal texts. */
 export const localArms = (pairs: SettingPairs): string =>
   pairs
     .map(([name, value]) => `when pg_catalog.set_config(${literal(name)}, ${literal(value)}, true) is null then false`)

@@ -18,10 +18,7 @@ const packageFolder = (main: string): string => {
   }
 }
 
-/**
- * Shared libraries are packed under one name each; the names that the server needs are links created after
- * installation.
- */
+/** Shared libraries are packed under one name each; their other names are links, made after installation. */
 const hasLinks = async (folder: string): Promise<boolean> => {
   if (platform() !== 'linux') return true
   const names = await readdir(join(folder, 'native', 'lib'))

@@ -95,10 +95,7 @@ const remote: ReadonlySet<string> = new Set(['adaptive_executor.c', 'connection_
 /** True for an error that Citus reports from another server. */
 export const isOfWorker = (error: unknown): boolean => isFrom(remote, error)
 
-/**
- * Names relations and constraints without the number of their shard. In a message about a missing privilege the name is
- * the last word, without quotes.
- */
+/** Removes the shard's number from names. In messages about privileges the name comes last, unquoted. */
 const withoutShards = (message: string): string =>
   message.replace(/_\d{6,}(?=")/g, '').replace(/^(permission denied for .*)_\d{6,}$/, '$1')
 

@@ -60,10 +60,7 @@ interface InFlight {
   readonly settle: Settle
 }
 
-/**
- * Asks for room for an answer of `bytes` in total. Returns false if there is none yet: the callback then reports once
- * whether room was granted in time.
- */
+/** Requests memory for an answer of `bytes` in total. False: not yet; `decided` then reports once. */
 export type Grow = (bytes: number, decided: (granted: boolean) => void) => boolean
 
 /** A pooler, behind which each transaction may have another backend. */

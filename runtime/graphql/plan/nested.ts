@@ -13,7 +13,18 @@ import type { NestedInsert, OnConflict, PlacedStep } from './plan-nodes.ts'
 import type { InputStep, Slot, Value } from './values.ts'
 import type { CarriedColumn, ConnectStep, LinkedValue, NestedRows } from './write-steps.ts'
 
-/** Inserts with related rows (`nestedWrites`, spec/graphql.md 17.6). */
+/**
+ * Inserts with related rows (`nestedWrites`, spec/graphql.md 17.6).
+ *
+ *   post: { title, author: { insert: { name } }, comments: { insert: [{ body }] } }
+ *   planRows(post)
+ *     planParents (forward)              step 1   insert author, or connect: carried id
+ *     own                                step 2   insert post: Link author_id from step 1, carried id
+ *     childrenOf (reverse), planRows     step 3   insert comment: Link post_id from step 2
+ *
+ *   Link.from: CarriedColumn { step, column } and the place of the row there for each row here
+ *   statements/nested.ts: one statement a step; carried values pass in the setting of statements/carried.ts
+ */
 
 /** Each is a statement. Nothing but a document made for the purpose has as many. */
 const maxSteps = 100

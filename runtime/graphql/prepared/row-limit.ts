@@ -26,10 +26,17 @@ import { sizeOf, type SizedPage } from './row-terms.ts'
 export const rowLimitOf = ({ limits }: Pick<Manifest, 'limits'>): number | null => limits?.rows ?? null
 
 /**
- * The maximum number of rows that a document reads.
+ * The maximum number of rows that a document reads. Each mention of a field counts, also one that a directive would
+ * skip (spec/graphql.md, decision 10). A fragment is counted once: the cost does not grow with its expansion.
  *
- * Each mention of a field counts, also one that a directive would skip, as the limits of spec/graphql.md, decision 10
- * count. The number of a fragment is computed once, so the cost grows with the document and not with its expansion.
+ *   { authorCollection(first: $n) { edges { node { postCollection(first: 5) { edges { node { id } } } } } } }
+ *     ofField(id)                    each: none
+ *     ofField(postCollection)        each: paged(5, plus(one, none))               5
+ *     ofField(authorCollection)      each: paged($n, plus(one, 5 rows))            6 * $n
+ *   Rows of a page, `each`, are multiplied by the pages around it; those of its groups, `whole`, only outside of it.
+ *
+ *   countRows   Counting<number>, with variables          ─> checkSum     a document of this request
+ *   termsOf     Counting<Terms>, commands/compiled        ─> checkTerms   a compiled document: later variables
  */
 export const countRows = (view: RoleView, operation: Operation, variables: Variables): number =>
   countIn(view, operation, {

@@ -89,7 +89,18 @@ const tenantValue = (expression: string): Value => ({
   encoding: { kind: 'scalar', maxLength: null },
 })
 
-/** A row in reach: how its columns are written at this place of the statement. */
+/**
+ * A row in reach: how its columns are written at this place of the statement.
+ *
+ *   select x2.c1 from (select t1."a" as c1 from "t" t1 where t1."b" > $1) x2
+ *     inner level     directScope(writer, entity, t1)      column('a') = t1."a"
+ *     outer level     seenOutside(inner, x2).scope         column('a') = Carried { of: t1."a", outlet }
+ *     in between      seenOutside(inner, x2).outlet        stands in the select list of the inner level
+ *   print.ts          lists for each Outlet the Carried that the tree mentions: `t1."a" as c1`, mentioned as `x2.c1`
+ *
+ *   Collection ─> matchingRows: filter, parent ─ read ─> { scope, from, where } of the inner level
+ *              ─> scanRows: order, cursor, limit ──────> { scope, rows } of the outer level
+ */
 export interface Scope {
   readonly entity: EntityFacts
   readonly builder: EntityBuilder

@@ -5,10 +5,7 @@ import type { Log } from '../../settings/log/events.ts'
 import { createCrew, type Crew, type Services } from './crew.ts'
 import type { Exit, WorkerProcess } from './worker-process.ts'
 
-/**
- * The primary process: it holds the address that all workers listen on, compiles for them, and keeps them running. It
- * answers no request itself.
- */
+/** The primary process: it holds the address, compiles for the workers and restarts them. It answers no request. */
 
 export interface Supervision extends Services {
   readonly workers: number

@@ -3,10 +3,7 @@ import type { Steps } from '../steps.ts'
 /** Whether two values are equal JSON, member by member in the same order. */
 export const sameJson = (a: unknown, b: unknown): boolean => isSame(a, b) || JSON.stringify(a) === JSON.stringify(b)
 
-/**
- * Whether two values are identical. In V8 `===` also reads an identical object to exclude NaN; for thousands of them
- * that waits for memory.
- */
+/** Whether two values are identical. In V8 `===` also reads the object, to exclude NaN, and waits for memory. */
 const isSame: (a: unknown, b: unknown) => boolean = Object.is
 
 /** Whether two lists have identical items. */
@@ -17,10 +14,7 @@ export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean
   return true
 }
 
-/**
- * `now`, with every object and list that equals its counterpart in `before` replaced by that one, so that results
- * cached by identity are found again.
- */
+/** `now`, with objects and lists of `before` where they are equal, so that results cached by identity are found. */
 export function share<T>(before: unknown, now: T): T {
   if (before === now || typeof now !== 'object' || now === null || typeof before !== 'object' || before === null)
     return now

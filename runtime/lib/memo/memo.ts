@@ -5,12 +5,16 @@ import { createPace, inTurns, mapInSteps, type Steps } from '../steps.ts'
 import { createLru } from '../caches.ts'
 
 /**
- * Remembers what functions made. Such a function is a module's own, so its result depends on its arguments alone; these
- * are compared, so dependencies need not be listed. Of tables, the memo compares what the function looked up. Without a
- * memory the same functions return the same values.
+ * Caches results of functions. Such a function is a module's own, so its result depends on its arguments alone; these
+ * are compared, so dependencies need not be listed. Of tables, the memo compares what the function looked up.
  *
- * A list or table of thousands that differs in a few places from the last one is gone through by these alone: what else
- * there is takes the time to compare a reference.
+ *   of(fn, item, ...inputs)     kept by fn and item: { inputs, reads, result }
+ *     areCurrent                inputs identical, each key in `reads` finds the same value: result
+ *     otherwise                 fn(item, ...recorded(inputs, reads)): a RecordingLookup fills the new `reads`
+ *   each(fn, items, ...inputs)  kept by fn: { items, inputs, results, readers }
+ *     differencesBetween        items that left: readers.remove; items that came: of(fn, item, ...inputs)
+ *     readers.affectedBy        tables: changesSince -> keys -> items that read these: made again
+ *     all results identical     the last list itself, so that a later stage finds its own result
  */
 export interface Memo {
   /** The last result of a function, as long as it is given the same. */
@@ -21,10 +25,7 @@ export interface Memo {
     item: Item,
     ...inputs: In
   ) => Result
-  /**
-   * As `of`, but where a new result is the same JSON as the one before, the one before stays, so that what was made
-   * from it stays too.
-   */
+  /** As `of`, but a new result of equal JSON is replaced by the earlier one, which later stages know. */
   readonly same: <Item extends object, In extends Inputs, Result>(
     fn: (item: Item, ...inputs: In) => Result,
     item: Item,
@@ -46,10 +47,7 @@ export interface Memo {
     items: readonly Item[],
     ...inputs: In
   ) => Steps<readonly Result[]>
-  /**
-   * Like `each`, but makes an item again that was not in the last list: for items that are made faster than found. It takes no
-   * tables.
-   */
+  /** Like `each`, but makes each new item: for items that are made faster than found. It takes no tables. */
   readonly map: <Item, In extends Inputs, Result>(
     fn: (item: Item, ...inputs: In) => Result,
     items: readonly Item[],
