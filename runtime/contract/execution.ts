@@ -138,9 +138,9 @@ export interface RequestContext {
   /** The position of its client's last read or write: a replica that answers must have replayed it. */
   position: Position | null
   /** True once its client has closed the connection. */
-  gone: boolean
+  aborted: boolean
   /** Called when that happens, while an exchange waits or runs. */
-  onGone: (() => void) | null
+  onAbort: (() => void) | null
 }
 
 /**
@@ -200,7 +200,7 @@ export interface Timeline {
   /** Its statements were known and bound. */
   prepared: number
   /** It had a connection. */
-  lent: number
+  acquired: number
   /** Postgres had answered. */
   answered: number
 }
@@ -212,12 +212,12 @@ export type Phase = 'prepare' | 'queue' | 'database'
 export function phasesOf({
   arrived,
   prepared,
-  lent,
+  acquired,
   answered,
 }: Timeline): readonly (readonly [Phase, number, number])[] {
   if (prepared === 0) return []
   const prepare = ['prepare', arrived, prepared] as const
-  if (lent === 0) return [prepare]
-  const queue = ['queue', prepared, lent] as const
-  return answered === 0 ? [prepare, queue] : [prepare, queue, ['database', lent, answered]]
+  if (acquired === 0) return [prepare]
+  const queue = ['queue', prepared, acquired] as const
+  return answered === 0 ? [prepare, queue] : [prepare, queue, ['database', acquired, answered]]
 }

@@ -11,7 +11,7 @@ import {
   type Timeline,
 } from '../contract/execution.ts'
 import { ownerRole } from '../identity/project-keys.ts'
-import { createBag, type Bag } from '../lib/timers.ts'
+import { createUnorderedSet, type UnorderedSet } from '../lib/timers.ts'
 import { createLru } from '../lib/caches.ts'
 
 declare module 'fastify' {
@@ -30,7 +30,7 @@ export function requestIdOf(request: IncomingMessage): string {
   return typeof sent === 'string' && acceptable.test(sent) ? sent : randomUUID()
 }
 
-export const newTimeline = (arrived: number): Timeline => ({ arrived, prepared: 0, lent: 0, answered: 0 })
+export const newTimeline = (arrived: number): Timeline => ({ arrived, prepared: 0, acquired: 0, answered: 0 })
 
 /** The party of a caller: the signed-in user, or the client's address for anon and guests. */
 export function partyOf(
@@ -59,7 +59,7 @@ export function contextOf(
   const timeline = isTimed ? newTimeline(request.arrivedAt) : null
   const sent = request.headers[positionHeader]
   const position = sent === undefined ? null : readPosition(sent)
-  return { party, kind, deadline, label: undefined, timeline, position, gone: false, onGone: null }
+  return { party, kind, deadline, label: undefined, timeline, position, aborted: false, onAbort: null }
 }
 
 /**
@@ -72,31 +72,31 @@ export const newContext = (
   timeline: Timeline | null = null,
 ): RequestContext => {
   const deadline = limitMs === 0 ? Infinity : performance.now() + limitMs
-  return { party, kind, deadline, label: undefined, timeline, position: null, gone: false, onGone: null }
+  return { party, kind, deadline, label: undefined, timeline, position: null, aborted: false, onAbort: null }
 }
 
 /** The requests without an answer on each connection. */
-const awaited = new WeakMap<Socket, Bag<RequestContext>>()
+const awaited = new WeakMap<Socket, UnorderedSet<RequestContext>>()
 
 /** Reports when the client of a request closes its connection; call the result when it is answered. */
 export function watchClient({ raw: { socket } }: FastifyRequest, context: RequestContext): () => void {
   const contexts = awaited.get(socket) ?? startWatching(socket)
   const answered = contexts.add(context)
-  if (socket.destroyed) leave(contexts)
+  if (socket.destroyed) abortAll(contexts)
   return answered
 }
 
-function startWatching(socket: Socket): Bag<RequestContext> {
-  const contexts = createBag<RequestContext>()
+function startWatching(socket: Socket): UnorderedSet<RequestContext> {
+  const contexts = createUnorderedSet<RequestContext>()
   awaited.set(socket, contexts)
-  socket.once('close', () => leave(contexts))
+  socket.once('close', () => abortAll(contexts))
   return contexts
 }
 
-function leave(contexts: Bag<RequestContext>): void {
+function abortAll(contexts: UnorderedSet<RequestContext>): void {
   for (const context of contexts.all()) {
-    context.gone = true
-    context.onGone?.()
+    context.aborted = true
+    context.onAbort?.()
   }
 }
 

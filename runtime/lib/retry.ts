@@ -63,14 +63,14 @@ export const pauseMs = ({ firstMs, longestMs }: RetryPolicy, attempt: number): n
 export async function retry<T>(
   policy: RetryPolicy,
   work: () => Promise<T>,
-  deservesAnother: (error: unknown, attempt: number) => boolean,
+  isRetryable: (error: unknown, attempt: number) => boolean,
   signal?: AbortSignal,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work()
     } catch (error) {
-      if (attempt >= policy.attempts || signal?.aborted === true || !deservesAnother(error, attempt)) throw error
+      if (attempt >= policy.attempts || signal?.aborted === true || !isRetryable(error, attempt)) throw error
       const ms = pauseMs(policy, attempt)
       if (ms > 0) await sleep(ms, undefined, { signal })
     }
@@ -102,34 +102,35 @@ export const createBackoff = (now: () => number): Backoff => {
   return { waiting: () => now() < until, failed, succeeded }
 }
 
-interface Watch<Sight> {
+interface Probe<Result> {
   /** Rejects if the server is not available. */
-  readonly look: () => Promise<Sight>
+  readonly probe: () => Promise<Result>
   /** @param at when the question was sent, on the monotonic clock in milliseconds */
-  readonly seen: (sight: Sight, at: number) => void
-  readonly failed: (error: unknown) => void
+  readonly onResult: (result: Result, at: number) => void
+  readonly onFailure: (error: unknown) => void
   /** Also called if it failed without an answer. */
-  readonly silent?: () => void
-  /** The pause before the next look, in milliseconds. */
+  readonly onTimeout?: () => void
+  /** The pause before the next probe, in milliseconds. */
   readonly pauseMs: () => number
-  /** The time limit of a look, in milliseconds. */
-  readonly silentMs: number
+  /** The time limit of a probe, in milliseconds. */
+  readonly timeoutMs: number
 }
 
-/** Looks repeatedly until the result is called. It keeps no process alive. */
-export function watchServer<Sight>({ look, seen, failed, silent, pauseMs, silentMs }: Watch<Sight>): () => void {
+/** Probes a server repeatedly until the result is called. It keeps no process alive. */
+export function watchServer<Result>(options: Probe<Result>): () => void {
+  const { probe, onResult, onFailure, onTimeout, pauseMs, timeoutMs } = options
   let timer: NodeJS.Timeout | null = null
   let isOver = false
   const round = async (): Promise<void> => {
     const at = performance.now()
-    // One question at a time, also to a silent server.
-    const answered = look().then(
-      (sight) => isOver || seen(sight, at),
-      (error: unknown) => isOver || failed(error),
+    // One probe at a time, also of a silent server.
+    const answered = probe().then(
+      (result) => isOver || onResult(result, at),
+      (error: unknown) => isOver || onFailure(error),
     )
-    if (!(await within(silentMs, answered)) && !isOver) {
-      failed(new Error(`no answer within ${silentMs} ms`))
-      silent?.()
+    if (!(await within(timeoutMs, answered)) && !isOver) {
+      onFailure(new Error(`no answer within ${timeoutMs} ms`))
+      onTimeout?.()
     }
     await answered
     if (!isOver) timer = setTimeout(() => void round(), pauseMs()).unref()

@@ -4,7 +4,7 @@ export type SetDeadline = (ms: number, passed: () => void) => () => void
 interface Deadline {
   readonly at: number
   readonly passed: () => void
-  forget: () => boolean
+  cancel: () => boolean
 }
 
 /**
@@ -13,28 +13,28 @@ interface Deadline {
  * process alive.
  */
 export function createDeadlines(everyMs: number): SetDeadline {
-  const open = createBag<Deadline>()
+  const open = createUnorderedSet<Deadline>()
   let timer: NodeJS.Timeout | null = null
-  const look = (): void => {
+  const checkDue = (): void => {
     const now = performance.now()
     for (const deadline of open.all()) {
       // An earlier callback may have cancelled this one.
-      if (deadline.at <= now && deadline.forget()) deadline.passed()
+      if (deadline.at <= now && deadline.cancel()) deadline.passed()
     }
     if (open.size() > 0 || timer === null) return
     clearInterval(timer)
     timer = null
   }
   return (ms, passed) => {
-    const deadline: Deadline = { at: performance.now() + ms, passed, forget: () => false }
-    deadline.forget = open.add(deadline)
-    timer ??= setInterval(look, everyMs).unref()
-    return deadline.forget
+    const deadline: Deadline = { at: performance.now() + ms, passed, cancel: () => false }
+    deadline.cancel = open.add(deadline)
+    timer ??= setInterval(checkDue, everyMs).unref()
+    return deadline.cancel
   }
 }
 
 /** An unordered collection with thousands of insertions and removals per second. */
-export interface Bag<T> {
+export interface UnorderedSet<T> {
   /** Inserts an item. The result removes it, and returns whether it was present. */
   readonly add: (item: T) => () => boolean
   /** The present items. */
@@ -42,7 +42,7 @@ export interface Bag<T> {
   readonly size: () => number
 }
 
-interface Place<T> {
+interface Slot<T> {
   readonly item: T
   /** -1: removed. */
   at: number
@@ -53,9 +53,9 @@ interface Place<T> {
  * one: once one of them is in the old generation, all later ones and their content become old as well, and only the
  * expensive kind of collection frees them. That kept 1.7 KB of each request alive.
  */
-export function createBag<T>(): Bag<T> {
-  const places: Place<T>[] = []
-  const remove = (place: Place<T>): boolean => {
+export function createUnorderedSet<T>(): UnorderedSet<T> {
+  const places: Slot<T>[] = []
+  const remove = (place: Slot<T>): boolean => {
     if (place.at === -1) return false
     const last = places.pop()
     if (last !== undefined && last !== place) {

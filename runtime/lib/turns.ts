@@ -11,7 +11,7 @@ export class LeftQueue extends Error {
 /** The caller of a piece of work, who may leave while it waits. */
 export interface Waiter {
   /** Called when that happens. */
-  onGone: (() => void) | null
+  onAbort: (() => void) | null
 }
 
 export interface WorkQueue {
@@ -33,13 +33,13 @@ export function createWorkQueue(limits: { readonly workers: number; readonly wai
     const wait = new Promise<void>((resolve, reject) => {
       turns.add(resolve)
       if (waiter === undefined) return
-      waiter.onGone = () => {
+      waiter.onAbort = () => {
         turns.delete(resolve)
         reject(new LeftQueue('The waiter left.'))
       }
     })
     await wait.finally(() => {
-      if (waiter !== undefined) waiter.onGone = null
+      if (waiter !== undefined) waiter.onAbort = null
     })
   }
   const leave = (): void => {

@@ -17,7 +17,7 @@ const setting = (name: string, value: string): WrittenStatement =>
   writeRun({ name: '', text: `set local ${name} = ${literal(value)}`, values: [] })
 
 /** A setting that a coordinator hands on what is set for a transaction. */
-const handOn = setting('citus.propagate_set_commands', 'local')
+const enableForwarding = setting('citus.propagate_set_commands', 'local')
 
 /** In a statement Postgres cuts longer names off (manual 4.1.1), so that one claim would pass for another. */
 const longest = 63
@@ -28,14 +28,14 @@ const quoted = (name: string): string => `"${name}"`
  * Hands the claims on, and settings of the connection that roles do not have everywhere.
  * @param together the claims are not set one by one
  */
-export const handedOn = (
+export const forwardedSettings = (
   { claims }: Caller,
   together: boolean,
   ofConnection: SettingPairs,
 ): readonly WrittenStatement[] => {
   const { names, values } = together ? { names: [], values: [] } : claimSettings(claims)
   return [
-    handOn,
+    enableForwarding,
     ...ofConnection.map(([name, value]) => setting(name, value)),
     ...names.flatMap((name, index) => (name.length > longest ? [] : [setting(quoted(name), values[index] ?? '')])),
     setting(quoted('request.jwt.claims'), claims),

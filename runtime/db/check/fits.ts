@@ -13,7 +13,7 @@ export type NamedFunction = readonly [schema: string, name: string]
 /** A relation that is not there, or a column that is not there or is of another type. */
 export type LostColumn = readonly [schema: string, relation: string, column: string | null]
 
-export interface Sight {
+export interface ObjectCheck {
   /** The schema version that this was seen at; null: nothing counts it, so that requests cannot check it. */
   readonly version: string | null
   readonly columns: readonly LostColumn[]
@@ -58,7 +58,7 @@ const lostFunctions = `(select pg_catalog.json_agg(f.item) from pg_catalog.json_
 
 const stamp = `${versionExpression} as version, ${followed} as followed`
 
-/** The schema version as `Sight` has it, without a look at anything else. Rejects as `lookFor` does. */
+/** The schema version alone, as in `ObjectCheck`. Rejects as `checkObjects` does. */
 export async function versionOf(query: Query): Promise<string | null> {
   const { rows } = await query<Pick<Row, 'version' | 'followed'>>(`select ${stamp}`)
   return rows[0]?.followed === true ? rows[0].version : null
@@ -81,10 +81,10 @@ select ${stamp}, ${lostColumns} as columns, ${lostFunctions} as functions, ${def
 interface Row {
   readonly version: string
   readonly followed: boolean
-  readonly columns: Sight['columns'] | null
-  readonly functions: Sight['functions'] | null
+  readonly columns: ObjectCheck['columns'] | null
+  readonly functions: ObjectCheck['functions'] | null
   readonly definitions: readonly Definition[]
-  readonly roles: Sight['roles'] | null
+  readonly roles: ObjectCheck['roles'] | null
 }
 
 export interface Sought {
@@ -98,7 +98,7 @@ export interface Sought {
 }
 
 /** What of these is not there. Rejects with DatabaseFailure, of class 3F or 42 where the database is not prepared. */
-export async function lookFor(query: Query, sought: Sought): Promise<Sight> {
+export async function checkObjects(query: Query, sought: Sought): Promise<ObjectCheck> {
   const { relations, functions, wantsDefinitions, roles: asking, holders } = sought
   const { rows } = await query<Row>(
     text,

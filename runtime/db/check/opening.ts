@@ -5,7 +5,7 @@ import { localArms, type SettingPairs } from '../connect/startup.ts'
 import type { Pooled } from '../wire/exchange.ts'
 import { writeRun, type SentStatement, type WrittenStatement } from '../wire/wire.ts'
 import { claimSettings, type ClaimSettingLists } from './claims.ts'
-import { handedOn } from './distributed.ts'
+import { forwardedSettings } from './distributed.ts'
 import type { RoleSettings } from './role-settings.ts'
 
 /**
@@ -17,10 +17,10 @@ import type { RoleSettings } from './role-settings.ts'
  */
 export const resetAll = writeRun({ name: 'catalograph.reset', text: 'reset all', values: [] })
 
-/** What opens an exchange, and what follows it where it is handed on to other servers. */
+/** The opening of an exchange, and the settings that Citus forwards to other servers. */
 export interface TransactionOpening {
   readonly statement: SentStatement
-  readonly handedOn: readonly WrittenStatement[]
+  readonly forwarded: readonly WrittenStatement[]
 }
 
 /** $1 role, $2 claims, then each claim. */
@@ -36,7 +36,7 @@ const claimArms = (names: readonly string[]): string =>
 const serverExpression = "pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())"
 
 /** What an opening is made of besides its exchange. */
-interface Surroundings {
+interface OpeningContext {
   /** Of the caller's role. */
   readonly settings: RoleSettings
   readonly pooled: Pooled | null
@@ -48,7 +48,7 @@ interface Surroundings {
  * PUBLIC lacks. The result has no columns but the server's: claims are not echoed.
  */
 const openingText = (
-  { settings, pooled }: Surroundings,
+  { settings, pooled }: OpeningContext,
   names: readonly string[],
   { readOnly, label }: Exchange,
 ): string => `select ${pooled === null ? '' : serverExpression} where case
@@ -63,18 +63,18 @@ end`
 const noClaims: ClaimSettingLists = { names: [], values: [] }
 
 /** A remembered opening. A label, which is of one request, is the last value and not remembered. */
-interface Known extends Surroundings {
+interface CachedOpening extends OpeningContext {
   readonly role: string
   readonly together: boolean
   readonly labelled: boolean
   readonly distributed: boolean
   readonly statement: WrittenStatement | BoundStatement
-  readonly handedOn: readonly WrittenStatement[]
+  readonly forwarded: readonly WrittenStatement[]
 }
 
 const prepared = (text: string): PreparedText => ({ name: `catalograph.open.${sha256Hex(text).slice(0, 16)}`, text })
 
-const makeKnown = (exchange: Exchange, around: Surroundings, ofConnection: SettingPairs): Known => {
+const buildOpening = (exchange: Exchange, around: OpeningContext, ofConnection: SettingPairs): CachedOpening => {
   const { caller, claimsTogether: together = false, distributed = false, label } = exchange
   const { role, claims } = caller
   const { names, values } = together ? noClaims : claimSettings(claims)
@@ -89,11 +89,11 @@ const makeKnown = (exchange: Exchange, around: Surroundings, ofConnection: Setti
     labelled: label !== undefined,
     distributed,
     statement: label === undefined ? writeRun(statement) : statement,
-    handedOn: distributed ? handedOn(caller, together, ofConnection) : [],
+    forwarded: distributed ? forwardedSettings(caller, together, ofConnection) : [],
   }
 }
 
-const isFor = (known: Known, exchange: Exchange, { settings, pooled }: Surroundings): boolean =>
+const isFor = (known: CachedOpening, exchange: Exchange, { settings, pooled }: OpeningContext): boolean =>
   known.role === exchange.caller.role &&
   known.settings === settings &&
   known.pooled === pooled &&
@@ -104,7 +104,7 @@ const isFor = (known: Known, exchange: Exchange, { settings, pooled }: Surroundi
 /** Of some two thousand callers at once. */
 const keptBytes = 4_000_000
 
-const lengthOf = ({ statement, handedOn: more }: Known, claims: string): number => {
+const lengthOf = ({ statement, forwarded: more }: CachedOpening, claims: string): number => {
   const own =
     'run' in statement ? statement.run.length : statement.values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
   return more.reduce((sum, { text, run }) => sum + text.length + run.length, claims.length + own)
@@ -117,7 +117,7 @@ export type OpeningOf = (exchange: Exchange, settings: RoleSettings, pooled: Poo
  * @param ofConnection settings of the connections that other servers need to have as well
  */
 export const createOpenings = (ofConnection: SettingPairs): OpeningOf => {
-  const create = (): Lru<string, Known> => createLru(keptBytes, lengthOf)
+  const create = (): Lru<string, CachedOpening> => createLru(keptBytes, lengthOf)
   const [reading, writing] = [create(), create()]
   return (exchange, settings, pooled) => {
     const { caller, readOnly, label } = exchange
@@ -125,11 +125,11 @@ export const createOpenings = (ofConnection: SettingPairs): OpeningOf => {
     const openings = readOnly ? reading : writing
     let known = openings.get(caller.claims)
     if (known === undefined || !isFor(known, exchange, around)) {
-      known = makeKnown(exchange, around, ofConnection)
+      known = buildOpening(exchange, around, ofConnection)
       openings.set(caller.claims, known)
     }
     const { statement } = known
     if (label === undefined || 'run' in statement) return known
-    return { statement: { ...statement, values: [...statement.values, label] }, handedOn: known.handedOn }
+    return { statement: { ...statement, values: [...statement.values, label] }, forwarded: known.forwarded }
   }
 }

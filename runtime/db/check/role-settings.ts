@@ -85,7 +85,7 @@ export interface RoleSettingsOptions {
   readonly ownTimeZone: boolean
   /** The monotonic clock, in milliseconds. */
   readonly now?: () => number
-  /** True: nobody waits for a look that another request began, and none goes on beside a request: it would end with that one. */
+  /** True: a request neither waits for a read that another began nor reads in the background: that would end with it. */
   readonly alone?: boolean
 }
 
@@ -99,8 +99,8 @@ export const createRoleSettings = ({
   let known: ReadonlyMap<string, RoleSettings> | null = null
   let base = none
   let stored = ''
-  let lookedAt = -Infinity
-  let looking: Promise<void> | null = null
+  let readAt = -Infinity
+  let reading: Promise<void> | null = null
 
   const isPinned = (name: string): boolean => pinned.has(name) || (ownTimeZone && name === 'timezone')
   const isUsable = async (name: string, value: string): Promise<boolean> =>
@@ -118,7 +118,7 @@ export const createRoleSettings = ({
       }
     return roles
   }
-  const look = async (): Promise<void> => {
+  const readSettings = async (): Promise<void> => {
     const began = now()
     const { rows } = await query<Stored>(readAll)
     const text = JSON.stringify(rows)
@@ -132,24 +132,24 @@ export const createRoleSettings = ({
       known = new Map([...roles].map(([role, pairs]) => [role, settingsOf(new Map([...inherited, ...pairs]))]))
       stored = text
     }
-    lookedAt = began
+    readAt = began
   }
-  const lookOnce = (): Promise<void> => {
-    if (alone) return look()
-    looking ??= look().finally(() => (looking = null))
-    return looking
+  const readOnce = (): Promise<void> => {
+    if (alone) return readSettings()
+    reading ??= readSettings().finally(() => (reading = null))
+    return reading
   }
   const get = (role: string): RoleSettings => known?.get(role) ?? base
   return {
     of: (role) => {
-      const age = now() - lookedAt
+      const age = now() - readAt
       if (age < (alone ? oldMs : freshMs)) return known?.get(role) ?? base
-      const looked = lookOnce()
+      const read = readOnce()
       if (age < oldMs) {
-        looked.catch(() => undefined)
+        read.catch(() => undefined)
         return get(role)
       }
-      return within(patienceMs, looked).then(
+      return within(patienceMs, read).then(
         (came) => {
           if (!came && known === null) throw classifyConnecting(new Error('The settings of roles could not be read.'))
           return get(role)

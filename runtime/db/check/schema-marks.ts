@@ -14,9 +14,9 @@ export interface SchemaMarks {
   /** The newest one that is known; it may be outdated. */
   readonly newest: () => SchemaMark | null
   /** To be called after every request that was answered; looks at the database now and then, and never waits for it. */
-  readonly tend: () => void
+  readonly refreshIfDue: () => void
   /** Drops what is known, until the database has been read again. */
-  readonly forget: () => void
+  readonly invalidate: () => void
 }
 
 /** A value that was seen, and a transaction that began afterwards. */
@@ -26,7 +26,7 @@ interface Pending {
 }
 
 /** A transaction that rolled back leaves a value of the mark that belongs to no counter. */
-const lookEveryMs = 1_000
+const refreshEveryMs = 1_000
 const firstWaitMs = 10
 
 const first = async <R extends object>(query: Query, text: string, values: readonly unknown[] = []): Promise<R> => {
@@ -39,18 +39,18 @@ const first = async <R extends object>(query: Query, text: string, values: reado
  * The mark and, unless it is $1, a transaction that begins after it was read. A server that replays another one's changes begins no
  * transaction of its own: its mark stands for nothing.
  */
-const lookAtMark = `with mark as materialized (select ${markExpression} as value)
+const readMark = `with mark as materialized (select ${markExpression} as value)
   select value::text as value, pg_catalog.pg_is_in_recovery() as replays,
     case when value::text <> $1 and not pg_catalog.pg_is_in_recovery() then pg_catalog.pg_current_xact_id() end::text as xid
   from mark`
 
-interface MarkLook {
+interface MarkReading {
   readonly value: string | null
   readonly replays: boolean
   readonly xid: string | null
 }
 
-const lookAtCounter = `select ${counterExpression} as counter,
+const readCounter = `select ${counterExpression} as counter,
   pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot()) >= $1::xid8 as past`
 
 /**
@@ -69,32 +69,32 @@ export const createSchemaMarks = (query: Query, now: () => number): SchemaMarks 
 
   /** Returns in how many milliseconds to go on. */
   const step = async (): Promise<number> => {
-    const { value, replays, xid } = await first<MarkLook>(query, lookAtMark, [pending?.value ?? ''])
-    if (value === newest?.value || value === null || replays) return lookEveryMs
+    const { value, replays, xid } = await first<MarkReading>(query, readMark, [pending?.value ?? ''])
+    if (value === newest?.value || value === null || replays) return refreshEveryMs
     if (xid !== null) {
       pending = { value, xid }
       waitMs = firstWaitMs
     }
-    if (pending === null) return lookEveryMs
-    const { counter, past } = await first<{ counter: string; past: boolean }>(query, lookAtCounter, [pending.xid])
-    waitMs = Math.min(lookEveryMs, waitMs * 2)
+    if (pending === null) return refreshEveryMs
+    const { counter, past } = await first<{ counter: string; past: boolean }>(query, readCounter, [pending.xid])
+    waitMs = Math.min(refreshEveryMs, waitMs * 2)
     if (!past) return waitMs
     newest = { value, counter }
-    return lookEveryMs
+    return refreshEveryMs
   }
   const run = async (): Promise<void> => {
     running = true
     // If this fails, requests read the counter themselves meanwhile.
-    const wait = await step().catch(() => lookEveryMs)
+    const wait = await step().catch(() => refreshEveryMs)
     due = now() + wait
     running = false
   }
   return {
     newest: () => newest,
-    tend: () => {
+    refreshIfDue: () => {
       if (!running && now() >= due) void run()
     },
-    forget: () => {
+    invalidate: () => {
       newest = null
       due = 0
     },

@@ -1,6 +1,6 @@
 import type { BoundStatement, Exchange, ResultRow } from '../../contract/execution.ts'
 import { bareCheck } from './bare-check.ts'
-import { leftBehind, sendInBlock } from './block.ts'
+import { sessionCleanup, sendInBlock } from './block.ts'
 import { createAddCheck, type AddCheck, type Expected } from './check.ts'
 import { classify, classifyOpening, isOfWorker, sqlstateOf } from '../failures/classify.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
@@ -22,14 +22,14 @@ import { writeRun, type SentStatement } from '../wire/wire.ts'
 /**
  * A request's transaction: its opening, its statements with the check of the schema among them, and their outcome.
  *
- *   SchemaMarks.newest ─> reliedOn: the mark, if it held on this connection before; null for writes behind a pooler
+ *   SchemaMarks.newest ─> markToCompare: the mark, if it held on this connection before; null for writes behind a pooler
  *   exchange ─> resetAll, opening (createOpenings: settings, claims, role), statements (createAddCheck)
  *     statement that reads, mark    where mark = $1                            no row: 'outdated'
  *     other that carriesCheck       where mark = $1 or catalograph.current()   raises CG001
  *     none that carriesCheck        bareCheck behind them: the whole version   raises CG001
  *   result ─> settleHere ─> outcome
  *     rows         factsOf(connection).mark = newest, if the counter was compared: the next one may rely on it
- *     'outdated'   or another server than the mark's: DatabaseFailure 'stale'; runner: SchemaMarks.forget
+ *     'outdated'   or another server than the mark's: DatabaseFailure 'stale'; runner: SchemaMarks.invalidate
  *     CG001        DatabaseFailure 'stale'
  */
 
@@ -62,14 +62,14 @@ interface ServerFacts {
 /** All connections to one pooler share theirs. */
 const facts = new WeakMap<Connection | Pooled, ServerFacts>()
 
-const learn = (connection: Connection, server: string | null): ServerFacts => {
+const setFacts = (connection: Connection, server: string | null): ServerFacts => {
   const learned: ServerFacts = { server, mark: null }
   facts.set(connection.pooled ?? connection, learned)
   return learned
 }
 
 const factsOf = (connection: Connection): ServerFacts =>
-  facts.get(connection.pooled ?? connection) ?? learn(connection, null)
+  facts.get(connection.pooled ?? connection) ?? setFacts(connection, null)
 
 const belongsTo = ({ counter }: SchemaMark, version: string): boolean => counterOf(version) === counter
 
@@ -78,7 +78,7 @@ const belongsTo = ({ counter }: SchemaMark, version: string): boolean => counter
  * found out afterwards, which is too late for what writes.
  * @param newest the mark that is known as the exchange is sent; it may be outdated
  */
-const reliedOn = (
+const markToCompare = (
   connection: Connection,
   { version, readOnly, privileges }: Exchange,
   newest: SchemaMark | null,
@@ -123,7 +123,7 @@ const strideOf = (exchange: Exchange): number => (reopens(exchange) ? 1 + openin
 /** All statements that are sent: those that open the exchange, then its own. */
 const sentOf = (
   exchange: Exchange,
-  { statement: opening, handedOn: more }: TransactionOpening,
+  { statement: opening, forwarded: more }: TransactionOpening,
   own: readonly BoundStatement[],
 ): readonly SentStatement[] =>
   reopens(exchange)
@@ -169,7 +169,7 @@ export const createRunOnConnection = (ofConnection: SettingPairs = []): RunOnCon
   return (connection, exchange, settings, newest, settle, grow = null) => {
     const { pooled } = connection
     const { version } = exchange
-    const relied = reliedOn(connection, exchange, newest)
+    const relied = markToCompare(connection, exchange, newest)
     const server = relied === null ? null : factsOf(connection).server
     const settleHere: Settle = (result) => {
       if (result.kind === 'failed') return settle(result)
@@ -180,9 +180,9 @@ export const createRunOnConnection = (ofConnection: SettingPairs = []): RunOnCon
     }
     const opening = openingOf(exchange, settings, pooled)
     const sent = sentOf(exchange, opening, checked(addCheck, exchange, relied))
-    const left = pooled !== null && exchange.leaves?.session === true ? leftBehind : []
-    if (left.length > 0 || exchange.distributed === true)
-      sendInBlock(connection, sent, { uncounted: opening.handedOn, left }, settleHere, grow)
+    const cleanup = pooled !== null && exchange.leaves?.session === true ? sessionCleanup : []
+    if (cleanup.length > 0 || exchange.distributed === true)
+      sendInBlock(connection, sent, { uncounted: opening.forwarded, cleanup }, settleHere, grow)
     else sendStatements(connection, sent, settleHere, grow)
   }
 }
@@ -202,7 +202,7 @@ const isOnServer = (
   rows: readonly (readonly ResultRow[])[],
 ): boolean => {
   const server = rows[openingLength - 1]?.[0]?.[0]?.toString() ?? null
-  if (factsOf(connection).server !== server) learn(connection, server)
+  if (factsOf(connection).server !== server) setFacts(connection, server)
   return expected === server || expected === null
 }
 

@@ -74,7 +74,7 @@ export const sqlstateOf = (error: unknown): string | null =>
   error instanceof pg.DatabaseError ? (error.code ?? null) : null
 
 /** True when the connection must not serve another request after this error, although the protocol is intact. */
-export const spoilsConnection = (error: unknown): boolean => suspect.has(sqlstateOf(error) ?? '')
+export const invalidatesConnection = (error: unknown): boolean => suspect.has(sqlstateOf(error) ?? '')
 
 /** True if Postgres does not know the prepared statements of the connection; the statement had no effect. */
 export const isNameLost = (error: unknown): boolean => ofNames.has(sqlstateOf(error) ?? '')

@@ -87,22 +87,22 @@ const terminationMs = 2_000
 /** How long a function may go on that catches its cancellation, before its backend is ended. */
 const patienceMs: Readonly<Record<EndCause, number>> = { gone: 2_000, deadline: 5_000, stopping: 300 }
 
-export interface Endings {
+export interface Cancellations {
   /**
    * Ends what a connection works on now. Resolves when it has ended and no cancellation is under way any more: only then may
-   * the connection be lent again. Never rejects.
+   * the connection be released. Never rejects.
    */
   readonly end: (connection: Connection, cause: EndCause) => Promise<void>
 }
 
 /** @param terminate ends a backend by its number, over another connection */
-export const createEndings = (terminate: (processId: number) => Promise<unknown>): Endings => ({
+export const createCancellations = (terminate: (processId: number) => Promise<unknown>): Cancellations => ({
   end: async (connection, cause) => {
     const { inFlight: flight, client } = connection
     const runs = (): boolean => connection.inFlight !== null && connection.inFlight === flight
     const until = performance.now() + patienceMs[cause]
     for (let pause = againAfterMs; runs() && performance.now() < until; pause *= 2) {
-      // While the answer is not read, Postgres waits to send and does not look for a cancellation (room.ts).
+      // While the answer is not read, Postgres waits to send and does not look for a cancellation (answer-memory.ts).
       readOn(client.connection.stream)
       await sendCancel(client)
       if (runs()) await sleep(Math.min(pause, until - performance.now()))

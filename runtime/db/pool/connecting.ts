@@ -30,7 +30,7 @@ interface PoolerFacts {
   /** Asks by a first connection. Rejects with PoolerFault where the pooler cannot be worked with. */
   readonly of: (client: pg.Client) => Promise<Pooled>
   /** After an outage another pooler may be there. */
-  readonly forget: () => void
+  readonly resetFacts: () => void
 }
 
 const createPoolerFacts = (setting: PoolerSetting, settings: SettingPairs, open: Open): PoolerFacts => {
@@ -49,18 +49,18 @@ const createPoolerFacts = (setting: PoolerSetting, settings: SettingPairs, open:
     return { settings: await settingsOn(client, settings), keepsNames: () => kept, lostName }
   }
   let finding: Promise<Pooled> | null = null
-  const forget = (): void => {
+  const resetFacts = (): void => {
     finding = null
   }
   return {
     of: (client) => {
       finding ??= find(client).catch((error: unknown) => {
-        forget()
+        resetFacts()
         throw error
       })
       return finding
     },
-    forget,
+    resetFacts,
   }
 }
 
@@ -70,13 +70,13 @@ export const createConnect = (options: ConnectingOptions): (() => Promise<Connec
   const config = { stream: createSocket, connectionTimeoutMillis: connectTimeout, keepAlive: true }
   const open = openTo(server, pooler, config)
   const facts = createPoolerFacts(pooler, server.settings, open)
-  const openOrForget = (): Promise<Opened<pg.Client>> =>
+  const openOrReset = (): Promise<Opened<pg.Client>> =>
     open().catch((error: unknown) => {
-      facts.forget()
+      facts.resetFacts()
       throw error
     })
   return async () => {
-    const { client, pooled } = await openOrForget()
+    const { client, pooled } = await openOrReset()
     try {
       if (pooled) return createConnection(client, described, await facts.of(client))
       await prepare?.(client)

@@ -5,7 +5,7 @@ import { classifyConnecting } from '../failures/classify.ts'
 import type { Connection } from '../wire/exchange.ts'
 import { noLease, type Lease, type Shares } from './shares.ts'
 import { createConnect, type ConnectingOptions } from './connecting.ts'
-import { createWaiting, notLent, type Waiting } from './waiting.ts'
+import { createWaiting, refusedConnection, type Waiting } from './waiting.ts'
 
 /** Numbers of this moment. */
 export interface ConnectionStats {
@@ -29,7 +29,7 @@ interface Idle {
   readonly since: number
 }
 
-/** Connections that are lent to one borrower at a time, made when they are needed and kept for the next. */
+/** A pool: connections are opened on demand, acquired by one request at a time and kept idle for the next. */
 export interface ConnectionPool {
   readonly shares: Shares
   readonly connect: () => Promise<Connection>
@@ -37,17 +37,17 @@ export interface ConnectionPool {
   readonly backoff: Backoff
   /** Taken from the end, so those that were idle for longest stand first. */
   readonly idle: Idle[]
-  /** Of a connection that is not lent: `noLease`. */
+  /** `noLease` for an idle connection. */
   readonly leases: WeakMap<Connection, Lease>
   /** Connections that are there or being made. */
   open: number
   sweeping: NodeJS.Timeout | null
   rechecking: NodeJS.Timeout | null
   lastFailure: unknown
-  /** Why every request is refused. */
+  /** Why each request is refused. */
   refusing: 'stopping' | null
   /** To be called when the last connection of a closed pool has left. */
-  closed: (() => void) | null
+  onClosed: (() => void) | null
 }
 
 export const createConnectionPool = (options: ConnectionPoolOptions): ConnectionPool => ({
@@ -62,35 +62,35 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
   rechecking: null,
   lastFailure: null,
   refusing: null,
-  closed: null,
+  onClosed: null,
 })
 
 /**
- * At once where one is idle and the request's share allows. Fails with DatabaseFailure: unavailable where none can be made,
- * overloaded where it waited in vain or too many wait, deadline, gone or stopping.
+ * Immediate if one is idle and the request's share allows it. Fails with DatabaseFailure: unavailable if none can be
+ * opened, overloaded after the time limit or with too many waiting, deadline, gone or stopping.
  */
-export const borrow = (pool: ConnectionPool, context?: RequestContext): Connection | Promise<Connection> => {
-  if (pool.refusing !== null) throw notLent(pool.refusing)
-  if (pool.closed !== null) throw classifyConnecting(new Error('The connections are closed.'))
-  if (context?.gone === true) throw notLent('gone')
-  const found = pool.shares.mayTake(context) ? find(pool) : null
-  if (found !== null) return lend(pool, context, found)
+export const acquireConnection = (pool: ConnectionPool, context?: RequestContext): Connection | Promise<Connection> => {
+  if (pool.refusing !== null) throw refusedConnection(pool.refusing)
+  if (pool.onClosed !== null) throw classifyConnecting(new Error('The connections are closed.'))
+  if (context?.aborted === true) throw refusedConnection('gone')
+  const found = pool.shares.mayAcquire(context) ? idleOrNew(pool) : null
+  if (found !== null) return grantConnection(pool, context, found)
   const waited = pool.waiting.wait(context)
-  recheck(pool)
+  scheduleRecheck(pool)
   return waited
 }
 
-/** A spoilt connection is closed: it must serve no other request. */
-export const giveBack = (pool: ConnectionPool, connection: Connection, spoilt: boolean): void => {
+/** @param destroy closes the connection instead: its state is unknown */
+export const releaseConnection = (pool: ConnectionPool, connection: Connection, destroy: boolean): void => {
   const { leases, waiting } = pool
   leases.get(connection)?.()
   leases.set(connection, noLease)
   // Its end makes room for another.
   if (connection.client.connection.stream.destroyed) return serveWaiting(pool)
-  if (spoilt) endClient(connection.client)
+  if (destroy) endClient(connection.client)
   else keepIdle(pool, connection)
   if (waiting.queued.count > 0) serveWaiting(pool)
-  if (pool.closed !== null) endIdle(pool, pool.idle.length)
+  if (pool.onClosed !== null) endIdle(pool, pool.idle.length)
 }
 
 export const connectionStats = ({ open, idle, waiting }: ConnectionPool): ConnectionStats => ({
@@ -100,14 +100,14 @@ export const connectionStats = ({ open, idle, waiting }: ConnectionPool): Connec
 })
 
 /** Refuses all waiting requests, and every later one. */
-export const refuseBorrowers = (pool: ConnectionPool, kind: 'stopping'): void => {
+export const refuseWaiters = (pool: ConnectionPool, kind: 'stopping'): void => {
   pool.refusing = kind
   pool.waiting.refuseAll(kind)
 }
 
-/** Waits for what is lent, then closes every connection. */
+/** Waits until all connections are released, then closes them. */
 export const closeConnections = async (pool: ConnectionPool): Promise<void> => {
-  const gone = new Promise<void>((resolve) => (pool.closed = resolve))
+  const gone = new Promise<void>((resolve) => (pool.onClosed = resolve))
   endIdle(pool, pool.idle.length)
   if (pool.open > 0) await gone
 }
@@ -135,10 +135,10 @@ const endIdle = (pool: ConnectionPool, count: number): void => {
 export const endClient = (client: pg.Client): void => void client.end().catch(() => undefined)
 
 /** Null: all that may be open are in use. */
-const find = (pool: ConnectionPool): Connection | Promise<Connection> | null =>
-  pool.idle.pop()?.connection ?? (pool.open < pool.shares.max ? make(pool) : null)
+const idleOrNew = (pool: ConnectionPool): Connection | Promise<Connection> | null =>
+  pool.idle.pop()?.connection ?? (pool.open < pool.shares.max ? openConnection(pool) : null)
 
-const make = async (pool: ConnectionPool): Promise<Connection> => {
+const openConnection = async (pool: ConnectionPool): Promise<Connection> => {
   const { backoff, idle } = pool
   if (backoff.waiting()) throw classifyConnecting(pool.lastFailure)
   pool.open += 1
@@ -148,29 +148,29 @@ const make = async (pool: ConnectionPool): Promise<Connection> => {
     connection.client.connection.once('end', () => {
       const at = idle.findIndex((one) => one.connection === connection)
       if (at !== -1) idle.splice(at, 1)
-      left(pool)
+      connectionEnded(pool)
     })
     return connection
   } catch (error) {
     pool.lastFailure = error
     backoff.failed()
-    left(pool)
+    connectionEnded(pool)
     throw classifyConnecting(error)
   }
 }
 
-const left = (pool: ConnectionPool): void => {
+const connectionEnded = (pool: ConnectionPool): void => {
   pool.open -= 1
   serveWaiting(pool)
-  if (pool.open === 0) pool.closed?.()
+  if (pool.open === 0) pool.onClosed?.()
 }
 
-const lend = (
+const grantConnection = (
   pool: ConnectionPool,
   context: RequestContext | undefined,
   found: Connection | Promise<Connection>,
 ): Connection | Promise<Connection> => {
-  const lease = pool.shares.take(context)
+  const lease = pool.shares.acquire(context)
   if (!(found instanceof Promise)) {
     pool.leases.set(found, lease)
     return found
@@ -188,20 +188,20 @@ const lend = (
   )
 }
 
-/** Hands out what is there to those whose turn it is. */
+/** Grants available connections to waiting requests. */
 const serveWaiting = (pool: ConnectionPool): void => {
   const { waiting, shares } = pool
   while (waiting.queued.count > 0 && (pool.idle.length > 0 || pool.open < shares.max)) {
     const next = waiting.next()
-    if (next === null) return recheck(pool)
-    const found = find(pool)
+    if (next === null) return scheduleRecheck(pool)
+    const found = idleOrNew(pool)
     if (found === null) return
-    next.take(lend(pool, next.context, found))
+    next.onGranted(grantConnection(pool, next.context, found))
   }
 }
 
-/** Those who wait although connections are free may be served in a while. */
-const recheck = (pool: ConnectionPool): void => {
+/** A request that waits although connections are free may be allowed later. */
+const scheduleRecheck = (pool: ConnectionPool): void => {
   const { recheckMs } = pool.shares
   if (recheckMs === null || pool.rechecking !== null || pool.waiting.queued.count === 0) return
   pool.rechecking = setTimeout(() => {

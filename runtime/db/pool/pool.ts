@@ -2,21 +2,21 @@ import pg from 'pg'
 import type { RunExchange } from '../../contract/execution.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import { retries, retry } from '../../lib/retry.ts'
-import { createEndings, type EndCause } from './cancel.ts'
+import { createCancellations, type EndCause } from './cancel.ts'
 import { throwConnecting } from '../failures/classify.ts'
 import { isAway } from '../failures/failures.ts'
 import {
   closeConnections,
   connectionStats,
   createConnectionPool,
-  refuseBorrowers,
+  refuseWaiters,
   type ConnectionStats,
 } from './connections.ts'
 import { createSchemaMarks } from '../check/schema-marks.ts'
 import { findPooler, type Pooler } from '../connect/pooler.ts'
 import { createRoleSettings } from '../check/role-settings.ts'
 import { createRunOnConnection } from '../check/transaction.ts'
-import { createRoom } from './room.ts'
+import { createAnswerMemory } from './answer-memory.ts'
 import { createRunner, endRunning, runOn, runWith } from './run.ts'
 import { queryOn, type Query, createOpen, type Opened } from '../connect/session.ts'
 import { createShares } from './shares.ts'
@@ -58,14 +58,14 @@ export interface Database {
   readonly run: RunExchange
   /**
    * One statement of our own as the login role, search path pg_catalog. It never shares a connection with requests, so
-   * that nothing a request left behind reaches it. Rejects with DatabaseFailure.
+   * that no state of a request's session reaches it. Rejects with DatabaseFailure.
    */
   readonly query: Query
-  /** Lends one of the same connections, for several statements in a row. */
+  /** Acquires one of the same connections, for several statements in a row. */
   readonly session: <T>(work: (query: Query) => Promise<T>) => Promise<T>
   /** Resolves when Postgres answers; rejects with DatabaseFailure of kind unavailable. */
   readonly ping: () => Promise<void>
-  /** What stands between this process and Postgres. Rejects where no connection is to be had. */
+  /** The pooler in front of Postgres, if any. Rejects if no connection can be opened. */
   readonly pooler: () => Promise<Pooler>
   /** When Postgres last answered a request, on the monotonic clock in milliseconds; -Infinity: not yet. */
   readonly answeredAt: () => number
@@ -104,7 +104,7 @@ const openPool = (connectTimeout: number): pg.Pool => {
   return pool
 }
 
-const endLent = (client: pg.PoolClient): void => client.release(true)
+const destroyClient = (client: pg.PoolClient): void => client.release(true)
 
 /** The pool makes its next client from its options as they are then. */
 const openingIn = (pool: pg.Pool, server: Server): Opening<pg.PoolClient> => ({
@@ -114,9 +114,9 @@ const openingIn = (pool: pg.Pool, server: Server): Opening<pg.PoolClient> => ({
         Object.assign(pool.options, target, config)
         return pool.connect()
       },
-      end: endLent,
+      end: destroyClient,
     }),
-  end: endLent,
+  end: destroyClient,
 })
 
 const withClient = async <T>(
@@ -187,14 +187,14 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const runner = createRunner({
     connections,
     marks,
-    endings: createEndings((processId) => query(terminate, [processId])),
+    cancellations: createCancellations((processId) => query(terminate, [processId])),
     settings: createRoleSettings({
       query,
       ownTimeout: options.statementTimeout !== undefined,
       ownTimeZone: timeZone !== undefined,
     }),
     runOnConnection: createRunOnConnection(timeZone === undefined ? [] : [['TimeZone', timeZone]]),
-    room: answers === undefined ? null : createRoom({ answers, mostPaused: mostPausedOf(poolSize) }),
+    answerMemory: answers === undefined ? null : createAnswerMemory({ answers, mostPaused: mostPausedOf(poolSize) }),
     timeout,
   })
   return {
@@ -209,7 +209,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     answeredAt: () => runner.answeredAt,
     stats: () => ({ ...connectionStats(connections), ended: runner.ended }),
     stop: () => {
-      refuseBorrowers(connections, 'stopping')
+      refuseWaiters(connections, 'stopping')
       endRunning(runner, 'stopping')
     },
     close: async () => {
@@ -218,7 +218,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   }
 }
 
-/** Lends a database of one connection to `work`, and closes it. */
+/** Opens a database of one connection for `work`, and closes it. */
 export async function withDatabase<T>(
   options: Omit<DatabaseOptions, 'poolSize'>,
   work: (database: Database) => Promise<T>,

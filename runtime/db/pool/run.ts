@@ -1,40 +1,40 @@
 import type { Exchange, RequestContext, RunExchange } from '../../contract/execution.ts'
-import { createBag, type Bag, createDeadlines, type SetDeadline } from '../../lib/timers.ts'
+import { createUnorderedSet, type UnorderedSet, createDeadlines, type SetDeadline } from '../../lib/timers.ts'
 import { retries } from '../../lib/retry.ts'
-import type { EndCause, Endings } from './cancel.ts'
-import { spoilsConnection, sqlstateOf } from '../failures/classify.ts'
-import { noRoom, type Connection, type Grow } from '../wire/exchange.ts'
+import type { EndCause, Cancellations } from './cancel.ts'
+import { invalidatesConnection, sqlstateOf } from '../failures/classify.ts'
+import { outOfAnswerMemory, type Connection, type Grow } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
 import { checkingApart } from '../check/distributed.ts'
-import { borrow, giveBack, type ConnectionPool } from './connections.ts'
+import { acquireConnection, releaseConnection, type ConnectionPool } from './connections.ts'
 import type { SchemaMarks } from '../check/schema-marks.ts'
 import type { RoleSettings, RoleSettingsReader } from '../check/role-settings.ts'
-import { patienceMs, type Growing, type Room } from './room.ts'
-import { takeBack } from '../check/block.ts'
+import { patienceMs, type TrackedAnswer, type AnswerMemory } from './answer-memory.ts'
+import { cleanUpSession } from '../check/block.ts'
 import { isUnchecked, outcome, type RunOnConnection, type TransactionResult } from '../check/transaction.ts'
-import { notLent, refuseEnded } from './waiting.ts'
+import { refusedConnection, refuseEnded } from './waiting.ts'
 
-/** How an exchange runs: on a connection that it borrows, until it ends or is ended, and again where that is of use. */
+/** How an exchange runs: on an acquired connection, until it ends or is cancelled; some failures are retried. */
 
-/** Runs an exchange on a connection, which is free for others by the time that nothing of it is under way any more. */
+/** Runs an exchange on a connection, and releases it once nothing of the exchange is in flight. */
 export type RunOnce = (exchange: Exchange, context: RequestContext | undefined) => Promise<TransactionResult>
 
 export interface RunnerParts {
   readonly connections: ConnectionPool
   readonly marks: SchemaMarks
-  readonly endings: Endings
+  readonly cancellations: Cancellations
   readonly settings: RoleSettingsReader
   readonly runOnConnection: RunOnConnection
   /** Null: the memory of answers is not counted. */
-  readonly room: Room | null
+  readonly answerMemory: AnswerMemory | null
   /** Milliseconds that Postgres gives a statement; 0: it gives it any. */
   readonly timeout: number
 }
 
-/** What the exchanges of a database share. */
+/** The state that the exchanges of a database share. */
 export interface Runner extends RunnerParts {
   readonly setDeadline: SetDeadline
-  readonly running: Bag<Running>
+  readonly running: UnorderedSet<Running>
   /** How many requests were ended in Postgres, by cause. */
   readonly ended: Record<EndCause, number>
   /** When Postgres answered last, on the monotonic clock in milliseconds. */
@@ -55,21 +55,21 @@ interface Running {
   readonly attempt: Attempt
   readonly connection: Connection
   readonly resolve: (result: TransactionResult) => void
-  /** Why it is being ended, and until when. */
+  /** Why it is being cancelled, and until when. */
   ending: { readonly cause: EndCause; readonly done: Promise<void> } | null
-  /** Until a reader no longer waits for its end. */
-  leaving: NodeJS.Timeout | null
+  /** After it a reading request no longer waits for the cancellation. */
+  readerTimeout: NodeJS.Timeout | null
   /** Of an answer that became large. */
-  growing: Growing | null
-  /** What stops its clock and takes it out of what runs. */
+  tracked: TrackedAnswer | null
+  /** Cancels its deadline and removes it from `running`. */
   stops: readonly (() => unknown)[]
 }
 
 /** What our own exchange may take beyond its statements' time limits before the connection counts as dead. */
 const answerGrace = 5_000
 
-/** How much later than it says a deadline may pass. */
-const lookEveryMs = 50
+/** The precision of deadlines, in milliseconds. */
+const deadlineCheckMs = 50
 
 /**
  * How long who reads waits for Postgres to end it, in milliseconds: a function may catch its cancellation, and a pooler that has
@@ -80,12 +80,12 @@ const readersWaitMs = 500
 const timeLimitOf = (exchange: Exchange, timeout: number): number =>
   timeout === 0 ? Infinity : Math.max(1, exchange.statements.length) * timeout + answerGrace
 
-/** A writing request may meet a read-only default that was left behind; in a reading one it is the request that is at fault. */
+/** A writing request may meet a read-only default of an earlier request; in a reading one the request itself is at fault. */
 const isSuspect = (exchange: Exchange, error: unknown): boolean =>
-  spoilsConnection(error) && !(exchange.readOnly && sqlstateOf(error) === '25006')
+  invalidatesConnection(error) && !(exchange.readOnly && sqlstateOf(error) === '25006')
 
 /** True when the connection must not serve another request. */
-export const isSpoilt = (exchange: Exchange, result: TransactionResult): boolean =>
+export const mustDestroy = (exchange: Exchange, result: TransactionResult): boolean =>
   result.kind === 'failed' && (result.broken || isSuspect(exchange, result.error))
 
 /** query_canceled and admin_shutdown: what our cancelling and terminating answers with. */
@@ -98,13 +98,13 @@ const endedStates: ReadonlySet<string> = new Set(['57014', '57P01'])
 export const endedBy = (cause: EndCause, { readOnly }: Exchange, result: TransactionResult): TransactionResult => {
   if (result.kind !== 'failed') return result
   const isOurs = endedStates.has(sqlstateOf(result.error) ?? '') || (result.broken && readOnly)
-  return isOurs ? { ...result, error: notLent(cause) } : result
+  return isOurs ? { ...result, error: refusedConnection(cause) } : result
 }
 
-/** Of a request that did not begin, or that reads and whose connection is still being ended. */
-export const unended = (cause: EndCause): TransactionResult => ({
+/** For a request that did not begin, or a reading one whose connection is still being cancelled. */
+export const endedUnanswered = (cause: EndCause): TransactionResult => ({
   kind: 'failed',
-  error: notLent(cause),
+  error: refusedConnection(cause),
   begun: 0,
   completed: 0,
   broken: false,
@@ -112,8 +112,8 @@ export const unended = (cause: EndCause): TransactionResult => ({
 
 export const createRunner = (parts: RunnerParts): Runner => ({
   ...parts,
-  setDeadline: createDeadlines(lookEveryMs),
-  running: createBag(),
+  setDeadline: createDeadlines(deadlineCheckMs),
+  running: createUnorderedSet(),
   ended: { gone: 0, deadline: 0, stopping: 0 },
   answeredAt: -Infinity,
 })
@@ -130,47 +130,49 @@ export const runOn =
 
 const begin = async (attempt: Attempt): Promise<TransactionResult> => {
   const { runner, exchange, context } = attempt
-  const { connections, room } = runner
+  const { connections, answerMemory } = runner
   // Most of the time no answer is large enough to be counted.
-  if (room !== null && room.usage.bytes > 0 && !room.isThere(exchange, context)) return waitForRoom(attempt, room)
-  const found = borrow(connections, context)
+  if (answerMemory !== null && answerMemory.usage.bytes > 0 && !answerMemory.isAvailable(exchange, context))
+    return waitForRoom(attempt, answerMemory)
+  const found = acquireConnection(connections, context)
   const connection = found instanceof Promise ? await found : found
-  if (room === null || room.usage.bytes === 0 || room.isThere(exchange, context)) return runLent(attempt, connection)
-  giveBack(connections, connection, false)
-  return waitForRoom(attempt, room)
+  if (answerMemory === null || answerMemory.usage.bytes === 0 || answerMemory.isAvailable(exchange, context))
+    return runOnAcquired(attempt, connection)
+  releaseConnection(connections, connection, false)
+  return waitForRoom(attempt, answerMemory)
 }
 
-const waitForRoom = async (attempt: Attempt, room: Room): Promise<TransactionResult> => {
+const waitForRoom = async (attempt: Attempt, room: AnswerMemory): Promise<TransactionResult> => {
   const { exchange, context } = attempt
   attempt.until ??= Math.min(performance.now() + patienceMs, context?.deadline ?? Infinity)
   const found = await room.wait(exchange, context, attempt.until - performance.now())
   refuseEnded(context)
-  if (!found) throw noRoom()
+  if (!found) throw outOfAnswerMemory()
   return begin(attempt)
 }
 
-const runLent = async (attempt: Attempt, connection: Connection): Promise<TransactionResult> => {
+const runOnAcquired = async (attempt: Attempt, connection: Connection): Promise<TransactionResult> => {
   const { runner, exchange, context } = attempt
   const { connections, settings } = runner
   let roleSettings: RoleSettings
   try {
     // Also of one that did not wait: its document may have taken long.
-    if (context !== undefined && (context.gone || performance.now() >= context.deadline)) refuseEnded(context)
+    if (context !== undefined && (context.aborted || performance.now() >= context.deadline)) refuseEnded(context)
     const known = settings.of(exchange.caller.role)
     roleSettings = known instanceof Promise ? await known : known
   } catch (error) {
-    giveBack(connections, connection, false)
+    releaseConnection(connections, connection, false)
     throw error
   }
   // The connection was lost before anything was sent.
   if (connection.client.connection.stream.destroyed) {
-    giveBack(connections, connection, true)
+    releaseConnection(connections, connection, true)
     return begin({ ...attempt, until: null })
   }
   const timeline = context?.timeline ?? null
-  if (timeline !== null) timeline.lent = performance.now()
+  if (timeline !== null) timeline.acquired = performance.now()
   return new Promise((resolve, reject) => {
-    const run: Running = { attempt, connection, resolve, ending: null, leaving: null, growing: null, stops: [] }
+    const run: Running = { attempt, connection, resolve, ending: null, readerTimeout: null, tracked: null, stops: [] }
     send(run, roleSettings, reject)
   })
 }
@@ -178,21 +180,22 @@ const runLent = async (attempt: Attempt, connection: Connection): Promise<Transa
 const send = (run: Running, roleSettings: RoleSettings, reject: (error: unknown) => void): void => {
   const { connection, attempt } = run
   const { runner, exchange, context } = attempt
-  const { room, marks, running, runOnConnection } = runner
-  const grow: Grow | null = room && ((bytes, told) => (run.growing ??= room.open(exchange, context)).grow(bytes, told))
+  const { answerMemory, marks, running, runOnConnection } = runner
+  const grow: Grow | null =
+    answerMemory && ((bytes, told) => (run.tracked ??= answerMemory.track(exchange, context)).grow(bytes, told))
   run.stops = [startClock(run), running.add(run)]
   // What writes is left to its deadline: it may be about to commit.
-  if (context !== undefined && exchange.readOnly) context.onGone = () => endRun(run, 'gone')
+  if (context !== undefined && exchange.readOnly) context.onAbort = () => endRun(run, 'gone')
   try {
     runOnConnection(connection, exchange, roleSettings, marks.newest(), (result) => settle(run, result), grow)
   } catch (error) {
     stop(run)
-    release(run, true)
+    releaseAfterCancel(run, true)
     reject(error)
   }
 }
 
-/** Ends an exchange at its request's deadline, or gives up a server that does not answer our own at all. */
+/** Cancels an exchange at its deadline, or closes the connection of a server that does not answer our own. */
 const startClock = (run: Running): (() => void) => {
   const { runner, exchange, context } = run.attempt
   const { setDeadline, timeout } = runner
@@ -207,39 +210,40 @@ const endRun = (run: Running, cause: EndCause): void => {
   const { runner, exchange } = run.attempt
   if (run.ending !== null) return
   runner.ended[cause] += 1
-  run.ending = { cause, done: runner.endings.end(run.connection, cause) }
-  if (exchange.readOnly) run.leaving = setTimeout(() => run.resolve(unended(cause)), readersWaitMs)
+  run.ending = { cause, done: runner.cancellations.end(run.connection, cause) }
+  if (exchange.readOnly) run.readerTimeout = setTimeout(() => run.resolve(endedUnanswered(cause)), readersWaitMs)
 }
 
 const settle = (run: Running, result: TransactionResult): void => {
   const { runner, exchange, context } = run.attempt
   stop(run)
-  const spoilt = result.kind === 'failed' && isSpoilt(exchange, result)
+  const destroy = result.kind === 'failed' && mustDestroy(exchange, result)
   const timeline = context?.timeline ?? null
   if (timeline !== null) timeline.answered = performance.now()
   if (result.kind !== 'failed' || !result.broken) runner.answeredAt = performance.now()
-  if (exchange.version !== null && result.kind === 'rows') runner.marks.tend()
-  // Whether the schema has changed as well, a source of revisions finds out.
-  if (result.kind === 'outdated') runner.marks.forget()
-  if (exchange.leaves?.session === true && !spoilt) takeBack(run.connection, (failed) => release(run, failed))
-  else release(run, spoilt)
+  if (exchange.version !== null && result.kind === 'rows') runner.marks.refreshIfDue()
+  if (result.kind === 'outdated') runner.marks.invalidate()
+  if (exchange.leaves?.session === true && !destroy)
+    cleanUpSession(run.connection, (failed) => releaseAfterCancel(run, failed))
+  else releaseAfterCancel(run, destroy)
   run.resolve(run.ending === null ? result : endedBy(run.ending.cause, exchange, result))
 }
 
 const stop = (run: Running): void => {
   const { runner, exchange, context } = run.attempt
   for (const each of run.stops) each()
-  if (run.leaving !== null) clearTimeout(run.leaving)
-  if (run.growing !== null) run.growing.end()
-  else if (runner.room !== null && runner.room.large.count > 0) runner.room.stayedSmall(exchange, context)
-  if (context !== undefined) context.onGone = null
+  if (run.readerTimeout !== null) clearTimeout(run.readerTimeout)
+  if (run.tracked !== null) run.tracked.end()
+  else if (runner.answerMemory !== null && runner.answerMemory.large.count > 0)
+    runner.answerMemory.onSmallAnswer(exchange, context)
+  if (context !== undefined) context.onAbort = null
 }
 
-/** Gives the connection back, once no cancellation of it is under way. */
-const release = ({ attempt, connection, ending }: Running, spoilt: boolean): void => {
+/** Releases the connection, once no cancellation of it is in flight. */
+const releaseAfterCancel = ({ attempt, connection, ending }: Running, destroy: boolean): void => {
   const { connections } = attempt.runner
-  if (ending !== null) void ending.done.then(() => giveBack(connections, connection, spoilt))
-  else giveBack(connections, connection, spoilt)
+  if (ending !== null) void ending.done.then(() => releaseConnection(connections, connection, destroy))
+  else releaseConnection(connections, connection, destroy)
 }
 
 /**
@@ -247,7 +251,7 @@ const release = ({ attempt, connection, ending }: Running, spoilt: boolean): voi
  * Nothing was kept, so the exchange runs once more on another connection. A reading exchange whose connection died runs
  * again as well; of a writing one it is unknown whether Postgres committed.
  */
-const deservesAnother = (exchange: Exchange, result: TransactionResult): boolean => {
+const isRetryable = (exchange: Exchange, result: TransactionResult): boolean => {
   if (result.kind !== 'failed' || result.error instanceof DatabaseFailure) return false
   return result.broken ? exchange.readOnly : isSuspect(exchange, result.error)
 }
@@ -267,7 +271,7 @@ export const runWith = (once: RunOnce, replays: boolean): RunExchange => {
   const run: RunExchange = async (exchange, context) => {
     let result = await once(exchange, context)
     for (let n = 1; result.kind === 'failed' && n < retries.exchange.attempts; n += 1) {
-      if (!deservesAnother(exchange, result)) break
+      if (!isRetryable(exchange, result)) break
       result = await once(exchange, context)
     }
     if (isUnchecked(exchange, result) && !isEnded(result)) await check(once, exchange, context)

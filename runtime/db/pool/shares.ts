@@ -9,9 +9,9 @@ import { createLru } from '../../lib/caches.ts'
 export interface Shares {
   /** Connections that are open at most. */
   readonly max: number
-  readonly mayTake: (context: RequestContext | undefined) => boolean
+  readonly mayAcquire: (context: RequestContext | undefined) => boolean
   /** Counts a connection as held by a request's party, until the lease ends. */
-  readonly take: (context: RequestContext | undefined) => Lease
+  readonly acquire: (context: RequestContext | undefined) => Lease
   /** Connections that a party holds. */
   readonly heldBy: (party: string) => number
   /** Milliseconds after which a refused party may be allowed without a returned connection; null: never. */
@@ -45,8 +45,8 @@ export const noLease: Lease = () => undefined
 /** For a pool of one user: everything may be taken. */
 export const unshared = (size: number): Shares => ({
   max: size,
-  mayTake: () => true,
-  take: () => noLease,
+  mayAcquire: () => true,
+  acquire: () => noLease,
   heldBy: () => 0,
   recheckMs: null,
 })
@@ -72,7 +72,7 @@ export function createShares(size: number, now: () => number = performance.now.b
   const paceOf = ({ party, kind }: RequestContext): Pace => (kind === 'service' ? 'quick' : quickCallers.paceOf(party))
   return {
     max: size + reserved,
-    mayTake: (context) => {
+    mayAcquire: (context) => {
       if (context === undefined) return true
       const { party, kind } = context
       const holds = held.get(party) ?? 0
@@ -83,7 +83,7 @@ export function createShares(size: number, now: () => number = performance.now.b
       if (pace !== 'quick' && isKept && quickCallers.isWanted()) return false
       return kind === 'member' || strangers < size - leftByStrangers
     },
-    take: (context) => {
+    acquire: (context) => {
       if (context === undefined) return noLease
       const pace = paceOf(context)
       const since = now()
@@ -133,8 +133,8 @@ function createQuickCallers(now: () => number): QuickCallers {
       const credit = credits.get(party) ?? 0
       return credit >= price ? 'quick' : credit < 0 ? 'slow' : 'unknown'
     },
-    held: ({ party, gone }, ms) => {
-      const isQuick = ms <= slowMs && !gone
+    held: ({ party, aborted }, ms) => {
+      const isQuick = ms <= slowMs && !aborted
       if (isQuick) lastQuickAt = now()
       const before = credits.get(party) ?? 0
       const after = isQuick ? Math.min(mostCredit, before + 1) : Math.max(-price, before - price)

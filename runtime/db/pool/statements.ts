@@ -1,9 +1,9 @@
 import pg from 'pg'
 import type { BoundStatement, PreparedText, ResultRow } from '../../contract/execution.ts'
-import { classify, isNameLost, spoilsConnection } from '../failures/classify.ts'
+import { classify, isNameLost, invalidatesConnection } from '../failures/classify.ts'
 import { runStatements, type Connection } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
-import { borrow, closeConnections, createConnectionPool, giveBack } from './connections.ts'
+import { acquireConnection, closeConnections, createConnectionPool, releaseConnection } from './connections.ts'
 import type { ResultColumn } from '../wire/messages.ts'
 import { unshared } from './shares.ts'
 import { serverOf } from '../connect/server.ts'
@@ -105,36 +105,36 @@ function elementOf(value: unknown): string {
   return text === null ? 'null' : `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** A connection that is lent to somebody. */
-interface BorrowedConnection {
+/** An acquired connection. */
+interface AcquiredConnection {
   readonly connection: Connection
   /** What goes before the statements of a transaction, in its first round trip. */
   readonly opening: readonly SentStatement[]
   readonly decodes: ReadonlyMap<string, Decode>
   /** A statement failed. */
   failed: boolean
-  /** Something failed in a way that leaves the connection's state unknown: it is not used again. */
-  spoilt: boolean
+  /** A failure left the state of the connection unknown. */
+  mustDestroy: boolean
 }
 
 /** Runs statements in one round trip, after others of which no rows are wanted; gives the rows of each. */
 async function runTogether(
-  lent: BorrowedConnection,
+  acquired: AcquiredConnection,
   bound: readonly BoundStatement[],
   before: readonly SentStatement[] = [],
 ): Promise<readonly (readonly object[])[]> {
-  const result = await runStatements(lent.connection, [...before, ...bound])
+  const result = await runStatements(acquired.connection, [...before, ...bound])
   if (result.kind === 'rows') {
     const rows = result.rows.slice(before.length)
-    return bound.map(({ name }, index) => decodeRows(lent, name, rows[index] ?? []))
+    return bound.map(({ name }, index) => decodeRows(acquired, name, rows[index] ?? []))
   }
   const { error, broken } = result
-  lent.failed = true
-  if (broken || spoilsConnection(error)) lent.spoilt = true
+  acquired.failed = true
+  if (broken || invalidatesConnection(error)) acquired.mustDestroy = true
   throw classify(error, null)
 }
 
-function decodeRows({ decodes }: BorrowedConnection, name: string, rows: readonly ResultRow[]): readonly object[] {
+function decodeRows({ decodes }: AcquiredConnection, name: string, rows: readonly ResultRow[]): readonly object[] {
   const decode = decodes.get(name)
   return decode === undefined ? [] : rows.map(decode)
 }
@@ -146,21 +146,21 @@ const bind = ({ name, text }: PreparedText, values: readonly unknown[] = []): Bo
 })
 
 async function runAlone<R extends object>(
-  lent: BorrowedConnection,
+  acquired: AcquiredConnection,
   statement: TypedStatement<R>,
   values?: readonly unknown[],
 ): Promise<readonly R[]> {
-  const [rows = []] = await runTogether(lent, [bind(statement, values)], lent.opening)
+  const [rows = []] = await runTogether(acquired, [bind(statement, values)], acquired.opening)
   return rows as readonly R[]
 }
 
-/** Sends what is queued in one round trip. It does not reject: those who queued it learn what came of it. */
+/** Sends the queue in one round trip. It does not reject: each queued statement settles. */
 const senderOf =
-  (lent: BorrowedConnection): SendQueued =>
+  (acquired: AcquiredConnection): SendQueued =>
   async (queue, before) => {
     try {
       const rows = await runTogether(
-        lent,
+        acquired,
         queue.map(({ statement: asked, values }) => bind(asked, values)),
         before,
       )
@@ -171,7 +171,7 @@ const senderOf =
   }
 
 /** One exchange is a transaction of its own (manual 54.2.4), so there is neither a begin nor a commit. */
-async function inOneExchange<T>(lent: BorrowedConnection, ask: (run: RunStatement) => Promise<T>): Promise<T> {
+async function inOneExchange<T>(acquired: AcquiredConnection, ask: (run: RunStatement) => Promise<T>): Promise<T> {
   const queue: Queued[] = []
   let sent = false
   const run = (asked: TypedStatement<object>, values?: readonly unknown[]): Promise<readonly object[]> =>
@@ -181,24 +181,24 @@ async function inOneExchange<T>(lent: BorrowedConnection, ask: (run: RunStatemen
     })
   const answer = ask(run as RunStatement)
   sent = true
-  await senderOf(lent)(queue, lent.opening)
+  await senderOf(acquired)(queue, acquired.opening)
   const value = await answer
-  if (lent.failed) throw new Error('A failure of statements that commit together was swallowed; nothing was kept.')
+  if (acquired.failed) throw new Error('A failure of statements that commit together was swallowed; nothing was kept.')
   return value
 }
 
-const isTakenBack = (error: unknown): boolean =>
+const isRolledBack = (error: unknown): boolean =>
   error instanceof DatabaseFailure && (error.kind === 'conflict' || isNameLost(error.cause))
 
 const attempts = 3
 
-/** A failure by a conflict or a lost prepared name kept nothing: the work is done again. */
-async function again<T>(work: () => Promise<T>): Promise<T> {
+/** Retries work that was rolled back by a conflict or a lost prepared name. */
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work()
     } catch (error) {
-      if (attempt >= attempts || !isTakenBack(error)) throw error
+      if (attempt >= attempts || !isRolledBack(error)) throw error
     }
   }
 }
@@ -217,31 +217,35 @@ export function openStatements(options: StatementsOptions): StatementsDatabase {
     described: (name, columns) => void decodes.set(name, createDecode(columns)),
     ...(role !== null && { prepare: (client) => client.query(takeRole(false), [role]) }),
   })
-  const withLent = async <T>(work: (lent: BorrowedConnection) => Promise<T>): Promise<T> => {
-    const connection = await borrow(connections)
-    const lent: BorrowedConnection = {
+  const withConnection = async <T>(work: (acquired: AcquiredConnection) => Promise<T>): Promise<T> => {
+    const connection = await acquireConnection(connections)
+    const acquired: AcquiredConnection = {
       connection,
       opening: connection.pooled === null ? [] : opening,
       decodes,
       failed: false,
-      spoilt: false,
+      mustDestroy: false,
     }
     try {
-      return await work(lent)
+      return await work(acquired)
     } finally {
-      giveBack(connections, lent.connection, lent.spoilt)
+      releaseConnection(connections, acquired.connection, acquired.mustDestroy)
     }
   }
   return {
-    run: (statement, values) => again(() => withLent((lent) => runAlone(lent, statement, values))),
+    run: (statement, values) => withRetries(() => withConnection((acquired) => runAlone(acquired, statement, values))),
     transaction: (work) =>
-      again(() =>
-        withLent((lent) => {
-          const line = { lent, send: senderOf(lent), control: (one: SentStatement) => runTogether(lent, [], [one]) }
-          return inTransaction(line, (run) => work(run as RunStatement))
+      withRetries(() =>
+        withConnection((acquired) => {
+          const transaction = {
+            acquired,
+            send: senderOf(acquired),
+            control: (one: SentStatement) => runTogether(acquired, [], [one]),
+          }
+          return inTransaction(transaction, (run) => work(run as RunStatement))
         }),
       ),
-    together: (ask) => again(() => withLent((lent) => inOneExchange(lent, ask))),
+    together: (ask) => withRetries(() => withConnection((acquired) => inOneExchange(acquired, ask))),
     close: () => closeConnections(connections),
   }
 }

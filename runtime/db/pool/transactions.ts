@@ -16,12 +16,12 @@ export interface Queued {
 export type SendQueued = (queue: readonly Queued[], before: readonly SentStatement[]) => Promise<void>
 
 /** The connection that a transaction has. */
-interface Line {
-  readonly lent: {
+interface TransactionConnection {
+  readonly acquired: {
     /** What goes before the statements of a transaction, in its first round trip. */
     readonly opening: readonly SentStatement[]
     readonly failed: boolean
-    spoilt: boolean
+    mustDestroy: boolean
   }
   readonly send: SendQueued
   /** Begins or ends something; rejects with what the database says. */
@@ -37,7 +37,7 @@ interface Pipeline {
 }
 
 /** Sends what is asked for in one go together, the begin of the transaction with the first of it. */
-function createPipeline({ lent, send }: Line): Pipeline {
+function createPipeline({ acquired, send }: TransactionConnection): Pipeline {
   let queue: Queued[] = []
   let [begun, ended] = [false, false]
   let last: Promise<void> = Promise.resolve()
@@ -45,7 +45,7 @@ function createPipeline({ lent, send }: Line): Pipeline {
     const sent = queue
     queue = []
     if (ended) return sent.forEach(({ reject }) => reject(new Error('The transaction has ended.')))
-    const before = begun ? [] : [begin, ...lent.opening]
+    const before = begun ? [] : [begin, ...acquired.opening]
     begun = true
     await send(sent, before)
   }
@@ -63,18 +63,21 @@ function createPipeline({ lent, send }: Line): Pipeline {
   return { run, end }
 }
 
-export async function inTransaction<T>(line: Line, work: (run: RunAny) => Promise<T>): Promise<T> {
-  const { lent, control } = line
-  const { run, end } = createPipeline(line)
+export async function inTransaction<T>(
+  transaction: TransactionConnection,
+  work: (run: RunAny) => Promise<T>,
+): Promise<T> {
+  const { acquired, control } = transaction
+  const { run, end } = createPipeline(transaction)
   try {
     const value = await work(run)
     if (!(await end())) return value
     // Postgres would answer the commit with a rollback, and no error.
-    if (lent.failed) throw new Error('A failure inside a transaction was swallowed; nothing was kept.')
+    if (acquired.failed) throw new Error('A failure inside a transaction was swallowed; nothing was kept.')
     await control(commit)
     return value
   } catch (error) {
-    if ((await end()) && !lent.spoilt) await control(rollback).catch(() => (lent.spoilt = true))
+    if ((await end()) && !acquired.mustDestroy) await control(rollback).catch(() => (acquired.mustDestroy = true))
     throw error
   }
 }

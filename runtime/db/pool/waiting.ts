@@ -4,24 +4,24 @@ import type { Connection } from '../wire/exchange.ts'
 import { DatabaseFailure, type DatabaseFailureKind } from '../failures/failures.ts'
 import type { Shares } from './shares.ts'
 
-/** Who waits for a connection, and whose turn it is: of those whose share allows, the party that holds the fewest. */
+/** The queue for connections: of the parties whose share allows one, the party with the fewest is next. */
 export interface Waiting {
   /** Fails with DatabaseFailure: overloaded, deadline, gone or stopping. */
   readonly wait: (context: RequestContext | undefined) => Promise<Connection>
-  /** Removes the waiter whose turn it is; null: no waiter may be served. */
-  readonly next: () => Borrower | null
-  /** How many wait at this moment. */
+  /** The next request; null: none may be served. */
+  readonly next: () => ConnectionRequest | null
+  /** The number of waiting requests. */
   readonly queued: { readonly count: number }
   readonly refuseAll: (kind: RefusalKind) => void
 }
 
-export interface Borrower {
+export interface ConnectionRequest {
   readonly context: RequestContext | undefined
-  readonly take: (connection: Connection | Promise<Connection>) => void
+  readonly onGranted: (connection: Connection | Promise<Connection>) => void
 }
 
-interface Waiter extends Borrower {
-  readonly refuse: (kind: RefusalKind) => void
+interface Waiter extends ConnectionRequest {
+  readonly onRefused: (kind: RefusalKind) => void
 }
 
 type RefusalKind = Extract<DatabaseFailureKind, 'overloaded' | 'deadline' | 'gone' | 'stopping'>
@@ -33,18 +33,19 @@ const sentences: Readonly<Record<RefusalKind, string>> = {
   stopping: 'The service is stopping; nothing was kept. Try again.',
 }
 
-/** Also of a request that ended while it ran: what is said is the same. */
-export const notLent = (kind: RefusalKind): DatabaseFailure => new DatabaseFailure(kind, sentences[kind], null, null)
+/** Also for a request that was cancelled while it ran. */
+export const refusedConnection = (kind: RefusalKind): DatabaseFailure =>
+  new DatabaseFailure(kind, sentences[kind], null, null)
 
 /** @throws DatabaseFailure for a request that is not to be served any more */
 export const refuseEnded = (context: RequestContext | undefined): void => {
   const ended = endOf(context)
-  if (ended !== null) throw notLent(ended)
+  if (ended !== null) throw refusedConnection(ended)
 }
 
 const endOf = (context: RequestContext | undefined): 'gone' | 'deadline' | null => {
   if (context === undefined) return null
-  if (context.gone) return 'gone'
+  if (context.aborted) return 'gone'
   return context.deadline !== Infinity && performance.now() >= context.deadline ? 'deadline' : null
 }
 
@@ -52,18 +53,18 @@ const endOf = (context: RequestContext | undefined): 'gone' | 'deadline' | null 
 const mostOfParty = 200
 const mostOfAll = 2_000
 
-/** How much later than it says waiting may end. */
-const lookEveryMs = 50
+/** The precision of time limits, in milliseconds. */
+const deadlineCheckMs = 50
 
 /** Our own statements wait as one party. */
-const ourselves = ''
+const ownParty = ''
 
 export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
   // By party, in the order of coming; a party without waiters has no entry.
   const queues = new Map<string, Waiter[]>()
-  const setDeadline = createDeadlines(lookEveryMs)
+  const setDeadline = createDeadlines(deadlineCheckMs)
   const queued = { count: 0 }
-  const partyOf = ({ context }: Borrower): string => context?.party ?? ourselves
+  const partyOf = ({ context }: ConnectionRequest): string => context?.party ?? ownParty
   const remove = (waiter: Waiter): void => {
     const party = partyOf(waiter)
     const queue = queues.get(party)
@@ -76,7 +77,7 @@ export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
   const add = (waiter: Waiter): void => {
     const party = partyOf(waiter)
     const queue = queues.get(party) ?? []
-    if (queued.count >= mostOfAll || queue.length >= mostOfParty) throw notLent('overloaded')
+    if (queued.count >= mostOfAll || queue.length >= mostOfParty) throw refusedConnection('overloaded')
     if (queue.push(waiter) === 1) queues.set(party, queue)
     queued.count += 1
   }
@@ -84,39 +85,39 @@ export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
     new Promise((resolve, reject) => {
       const left = (context?.deadline ?? Infinity) - performance.now()
       const late: RefusalKind = left < patienceMs ? 'deadline' : 'overloaded'
-      const forget = setDeadline(Math.min(left, patienceMs), () => waiter.refuse(late))
+      const cancelDeadline = setDeadline(Math.min(left, patienceMs), () => waiter.onRefused(late))
       const end = (): void => {
         remove(waiter)
-        forget()
-        if (context !== undefined) context.onGone = null
+        cancelDeadline()
+        if (context !== undefined) context.onAbort = null
       }
       const waiter: Waiter = {
         context,
-        take: (connection) => {
+        onGranted: (connection) => {
           end()
           resolve(connection)
         },
-        refuse: (kind) => {
+        onRefused: (kind) => {
           end()
-          reject(notLent(kind))
+          reject(refusedConnection(kind))
         },
       }
       try {
         add(waiter)
       } catch (error) {
-        forget()
+        cancelDeadline()
         reject(error)
         return
       }
-      if (context !== undefined) context.onGone = () => waiter.refuse('gone')
+      if (context !== undefined) context.onAbort = () => waiter.onRefused('gone')
     })
-  const next = (): Borrower | null => {
+  const next = (): ConnectionRequest | null => {
     let best: Waiter | null = null
     let fewest = Infinity
     for (const [party, queue] of queues) {
       const [first] = queue
       const held = shares.heldBy(party)
-      if (first === undefined || held >= fewest || !shares.mayTake(first.context)) continue
+      if (first === undefined || held >= fewest || !shares.mayAcquire(first.context)) continue
       best = first
       fewest = held
     }
@@ -127,7 +128,7 @@ export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
     next,
     queued,
     refuseAll: (kind) => {
-      for (const queue of [...queues.values()]) for (const waiter of [...queue]) waiter.refuse(kind)
+      for (const queue of [...queues.values()]) for (const waiter of [...queue]) waiter.onRefused(kind)
     },
   }
 }

@@ -1,12 +1,12 @@
 import type { Position } from '../../contract/execution.ts'
-import type { PrimarySight } from './look.ts'
+import type { PrimaryStatus } from './replication-status.ts'
 
 /** Recent positions of the primary by our own monotonic clock: the age of a replica needs no other machine's clock. */
 export interface History {
   /** @param at when the question was sent, in milliseconds: earlier commits lie before the position */
-  readonly add: (at: number, sight: PrimarySight) => void
+  readonly add: (at: number, status: PrimaryStatus) => void
   /** The last report of the primary; null: none yet. */
-  readonly newest: () => PrimarySight | null
+  readonly newest: () => PrimaryStatus | null
   /** When the question of the last report was sent. */
   readonly newestAt: () => number
   /** The time whose commits a replica has that has replayed to this position; -Infinity: not recently. */
@@ -23,17 +23,17 @@ interface Sample {
 /** @param longestMs the maximum age of a replica: older entries are dropped */
 export function createHistory(longestMs: number): History {
   let samples: readonly Sample[] = []
-  let newest: PrimarySight | null = null
+  let newest: PrimaryStatus | null = null
   /** On the current timeline; everything that survived of the previous one lies before it. */
   let firstLsn = 0n
   return {
-    add: (at, sight) => {
-      const { timeline, lsn } = sight.position
+    add: (at, status) => {
+      const { timeline, lsn } = status.position
       if (timeline !== newest?.position.timeline) {
         firstLsn = lsn
         samples = []
       }
-      newest = sight
+      newest = status
       samples = [...samples.filter((sample) => at - sample.at <= longestMs), { at, lsn }]
     },
     newest: () => newest,

@@ -1,10 +1,10 @@
 import type { Exchange, RequestContext, ResultRow, RunExchange } from '../../contract/execution.ts'
 import type { History } from './history.ts'
-import { endSecondPrimary, isSecondPrimary, nameStandbys, type ReplicaSight } from './look.ts'
+import { endSecondPrimary, isSecondPrimary, nameStandbys, type ReplicaStatus } from './replication-status.ts'
 
 /** Why a replica answers no requests. */
 export type ReplicaFault =
-  | 'not looked at yet'
+  | 'not checked at yet'
   | 'away'
   | 'a primary'
   | 'a second primary'
@@ -29,45 +29,45 @@ export interface Replica {
   /** Ends its requests without waiting for a silent server. */
   readonly abandon: () => void
   /** @param now after the report */
-  readonly seen: (sight: ReplicaSight, now: number) => void
-  readonly failed: () => void
-  /** Sends no request until the next look at it. */
-  readonly rest: () => void
+  readonly onStatus: (status: ReplicaStatus, now: number) => void
+  readonly onFailure: () => void
+  /** Sends no request until its next probe. */
+  readonly suspend: () => void
   /** The position that it has replayed; null: it must not be used. */
   readonly replayed: (now: number) => bigint | null
   readonly state: (now: number) => ReplicaState
 }
 
 /** The client of a request has disconnected, or the request is treated as if it had. */
-const leave = (context: RequestContext): void => {
-  context.gone = true
-  context.onGone?.()
+const abort = (context: RequestContext): void => {
+  context.aborted = true
+  context.onAbort?.()
 }
 
 /** The request for one attempt: the attempt may end while the request goes on. */
 const attemptOf = (context: RequestContext): RequestContext => {
-  const own: RequestContext = { ...context, onGone: null }
-  context.onGone = () => leave(own)
+  const own: RequestContext = { ...context, onAbort: null }
+  context.onAbort = () => abort(own)
   return own
 }
 
 /** @param longestMs the maximum age of its answers */
 export function createReplica(run: RunExchange, history: History, longestMs: number): Replica {
-  let sight: ReplicaSight | null = null
+  let status: ReplicaStatus | null = null
   /** Since when it is not a replica: a server that reports itself as primary after that is a second one. */
   let primarySince = Infinity
-  let [isAway, isResting] = [false, false]
+  let [isAway, isSuspended] = [false, false]
   let [running, served] = [0, 0]
   const abandoning = new Set<() => void>()
-  const lagMs = (now: number): number => (sight === null ? Infinity : now - history.freshAt(sight.lsn))
+  const lagMs = (now: number): number => (status === null ? Infinity : now - history.freshAt(status.lsn))
   const faultAt = (now: number): ReplicaFault | null => {
     const primary = history.newest()
     if (isAway) return 'away'
-    if (sight === null || primary === null) return 'not looked at yet'
-    if (sight.system !== primary.system) return 'of another database'
-    if (!sight.replays)
-      return isSecondPrimary(primary, sight) && history.newestAt() > primarySince ? 'a second primary' : 'a primary'
-    if (sight.timeline !== primary.position.timeline) return 'on another timeline'
+    if (status === null || primary === null) return 'not checked at yet'
+    if (status.system !== primary.system) return 'of another database'
+    if (!status.replays)
+      return isSecondPrimary(primary, status) && history.newestAt() > primarySince ? 'a second primary' : 'a primary'
+    if (status.timeline !== primary.position.timeline) return 'on another timeline'
     return lagMs(now) > longestMs ? 'late' : null
   }
   return {
@@ -75,10 +75,10 @@ export function createReplica(run: RunExchange, history: History, longestMs: num
       running += 1
       served += 1
       const own = attemptOf(context)
-      let abandon = (): void => leave(own)
+      let abandon = (): void => abort(own)
       const abandoned = new Promise<null>((resolve) => {
         abandon = () => {
-          leave(own)
+          abort(own)
           resolve(null)
         }
       })
@@ -93,16 +93,16 @@ export function createReplica(run: RunExchange, history: History, longestMs: num
     abandon: () => {
       for (const one of [...abandoning]) one()
     },
-    seen: (given, now) => {
+    onStatus: (given, now) => {
       if (given.replays) primarySince = Infinity
       else if (primarySince === Infinity) primarySince = now
-      sight = given
+      status = given
       isAway = false
-      isResting = false
+      isSuspended = false
     },
-    failed: () => (isAway = true),
-    rest: () => (isResting = true),
-    replayed: (now) => (isResting || sight === null || faultAt(now) !== null ? null : sight.lsn),
+    onFailure: () => (isAway = true),
+    suspend: () => (isSuspended = true),
+    replayed: (now) => (isSuspended || status === null || faultAt(now) !== null ? null : status.lsn),
     state: (now) => ({ fault: faultAt(now), lagMs: lagMs(now), running, served }),
   }
 }

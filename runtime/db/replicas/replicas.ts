@@ -11,7 +11,7 @@ import type { Database } from '../pool/pool.ts'
 import { watchServer } from '../../lib/retry.ts'
 import type { Log } from '../../settings/log/events.ts'
 import { createHistory, type History } from './history.ts'
-import { lookAtPrimary, lookAtReplica, type PrimarySight } from './look.ts'
+import { readPrimaryStatus, readReplicaStatus, type PrimaryStatus } from './replication-status.ts'
 import { createReplica, type Replica, type ReplicaState } from './replica.ts'
 import { createWrites, type Writes } from './last-writes.ts'
 
@@ -68,8 +68,8 @@ const final: ReadonlySet<DatabaseFailureKind> = new Set([
 /** Failures that last for a while. */
 const lasting: ReadonlySet<DatabaseFailureKind> = new Set(['stale', 'unavailable', 'connections'])
 
-/** The interval of questions to each server, and the silence after which it counts as away, in milliseconds. */
-const pace = { pauseMs: () => 100, silentMs: 2_000 }
+/** The interval of probes of each server, and the silence after which it counts as away, in milliseconds. */
+const pace = { pauseMs: () => 100, timeoutMs: 2_000 }
 
 /** The replicas, and what is known of the primary's commits. */
 interface ReplicaSet extends Pick<ReplicasParts, 'primary' | 'siblings'> {
@@ -91,15 +91,20 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
   const asked = servers.map(({ run, query }) => ({ query, replica: createReplica(run, history, longestMs) }))
   const replicas = asked.map(({ replica }) => replica)
   const reads = { primary: 0, replica: 0 }
-  const positionNow = together(async () => (await lookAtPrimary(primary.query)).position)
+  const positionNow = together(async () => (await readPrimaryStatus(primary.query)).position)
   const set: ReplicaSet = { primary, replicas, history, writes, reads, positionNow, ...(siblings && { siblings }) }
-  const primarySeen = (sight: PrimarySight, at: number): void => {
-    history.add(at, sight)
-    writes.seen(at, sight.position)
+  const primarySeen = (status: PrimaryStatus, at: number): void => {
+    history.add(at, status)
+    writes.seen(at, status.position)
   }
   const logFaults = createFaultLog(log)
   const endings = [
-    watchServer({ ...pace, look: () => lookAtPrimary(primary.query), seen: primarySeen, failed: () => undefined }),
+    watchServer({
+      ...pace,
+      probe: () => readPrimaryStatus(primary.query),
+      onResult: primarySeen,
+      onFailure: () => undefined,
+    }),
     ...asked.map(({ query, replica }, index) =>
       watchReplica(query, replica, (reason) => logFaults(index + 1, replica.state(now()), reason)),
     ),
@@ -123,16 +128,16 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
 const watchReplica = (query: Query, replica: Replica, report: (reason: string | null) => void): (() => void) =>
   watchServer({
     ...pace,
-    look: () => lookAtReplica(query),
-    seen: (sight) => {
-      replica.seen(sight, now())
+    probe: () => readReplicaStatus(query),
+    onResult: (status) => {
+      replica.onStatus(status, now())
       report(null)
     },
-    failed: (error) => {
-      replica.failed()
+    onFailure: (error) => {
+      replica.onFailure()
       report(reasonOf(error))
     },
-    silent: () => replica.abandon(),
+    onTimeout: () => replica.abandon(),
   })
 
 async function runWrite(set: ReplicaSet, ...[exchange, context]: Parameters<RunExchange>): ReturnType<RunExchange> {
@@ -164,7 +169,7 @@ async function runRead(set: ReplicaSet, ...[exchange, context]: Parameters<RunEx
       }
     } catch (error) {
       if (!(error instanceof DatabaseFailure) || final.has(error.kind)) throw error
-      if (lasting.has(error.kind)) replica.rest()
+      if (lasting.has(error.kind)) replica.suspend()
     }
   }
   reads.primary += 1
@@ -210,7 +215,7 @@ function createFaultLog(log: Log): (replica: number, state: ReplicaState, reason
   return (replica, { fault }, reason) => {
     const before = known.get(replica) ?? null
     known.set(replica, fault)
-    if (fault === before || fault === 'not looked at yet') return
+    if (fault === before || fault === 'not checked at yet') return
     if (fault === null) log({ kind: 'replica-back', replica })
     else log({ kind: 'replica-out', replica, fault, reason })
   }

@@ -2,7 +2,7 @@ import type { Manifest } from '../../contract/manifest.ts'
 import { watchServer } from '../../lib/retry.ts'
 import type { Log } from '../../settings/log/events.ts'
 import type { Query } from '../connect/session.ts'
-import { lookAtShards, shardWords, type ShardFault, type ShardSight } from './look.ts'
+import { readShardStatus, shardWords, type ShardFault, type ShardStatus } from './shard-status.ts'
 
 export interface ShardWatch {
   /**
@@ -15,12 +15,12 @@ export interface ShardWatch {
   readonly stop: () => void
 }
 
-/** Each look opens a connection to each node for each role of the API. */
+/** Each probe opens a connection to each node for each role of the API. */
 const calmMs = 10_000
 /** A repaired fault is reported soon. */
 const faultyMs = 2_000
-/** A silent node delays a look by two seconds per role. */
-const silentMs = 10_000
+/** A silent node delays a probe by two seconds per role. */
+const timeoutMs = 10_000
 
 /** Any role may read it: a node is named by its number in the catalogue, not by its address. */
 const sentenceOf = (fault: ShardFault): string => {
@@ -32,8 +32,8 @@ const sentenceOf = (fault: ShardFault): string => {
 export function createShardWatch(query: Query, log: Log): ShardWatch {
   let faults: readonly string[] = []
   let end: (() => void) | null = null
-  const seen = (sight: ShardSight): void => {
-    const found = sight.faults.map(sentenceOf)
+  const onResult = (status: ShardStatus): void => {
+    const found = status.faults.map(sentenceOf)
     for (const fault of found) if (!faults.includes(fault)) log({ kind: 'shard-fault', fault })
     if (found.length === 0 && faults.length > 0) log({ kind: 'shards-back' })
     faults = found
@@ -45,12 +45,12 @@ export function createShardWatch(query: Query, log: Log): ShardWatch {
   }
   const start = (): void => {
     end ??= watchServer({
-      look: () => lookAtShards(query),
-      seen,
+      probe: () => readShardStatus(query),
+      onResult,
       // The coordinator is away, which is reported elsewhere: the known state of its nodes stays.
-      failed: () => undefined,
+      onFailure: () => undefined,
       pauseMs: () => (faults.length === 0 ? calmMs : faultyMs),
-      silentMs,
+      timeoutMs,
     })
   }
   return {

@@ -92,7 +92,7 @@ export interface Connection {
  */
 const maxAnswer = 33_554_432
 
-export const noRoom = (): DatabaseFailure =>
+export const outOfAnswerMemory = (): DatabaseFailure =>
   new DatabaseFailure('overloaded', 'There is no room for the answer at the moment; try again shortly.', null, null)
 
 const answerTooLarge = (): DatabaseFailure =>
@@ -177,7 +177,7 @@ const measure = (connection: Connection, flight: InFlight, missing: number): voi
   const decided = (granted: boolean): void => {
     if (connection.inFlight !== flight) return
     if (granted) stream.resume()
-    else fail(connection, flight, noRoom(), true)
+    else fail(connection, flight, outOfAnswerMemory(), true)
   }
   if (!flight.grow(bytes, decided)) stream.pause()
 }

@@ -1,11 +1,11 @@
 import type { Revision, RevisionSource } from '../../contract/artifact.ts'
 import { definitionOf } from '../../db/check/definitions.ts'
 import {
-  lookFor,
+  checkObjects,
   versionOf,
   type NamedColumns,
   type NamedFunction,
-  type Sight,
+  type ObjectCheck,
   type Sought,
 } from '../../db/check/fits.ts'
 import type { Query } from '../../db/connect/session.ts'
@@ -57,10 +57,10 @@ export function createCompiledSource({
     // Requests check the version too: a call without a reason need not compare everything.
     if (last !== null && last.version !== null && written === before && last.version === (await versionOf(query)))
       return last
-    const sight = await lookFor(query, soughtBy(documents.index)).catch(refuseUnprepared)
-    const outdated = outdatedOf(documents.index, sight)
+    const status = await checkObjects(query, soughtBy(documents.index)).catch(refuseUnprepared)
+    const outdated = outdatedOf(documents.index, status)
     if (last === null) refuseForeign(documents, outdated)
-    const made = revisionOf(documents, sight, [...outdated.keys()], failure)
+    const made = revisionOf(documents, status, [...outdated.keys()], failure)
     if (last !== null && saysTheSame(last, made)) return last
     const lost = last?.compiled?.outdated.join() ?? ''
     if (outdated.size > 0 && lost !== made.compiled?.outdated.join())
@@ -125,19 +125,23 @@ function allNeeds(needs: DocumentsIndex['needs']): DocumentNeeds {
 const keyOfNames = (names: readonly (string | null)[]): string => JSON.stringify(names)
 
 /** By address, the documents that need a missing object, and the first such object. */
-function outdatedOf({ needs, watched }: DocumentsIndex, sight: Sight): ReadonlyMap<string, string> {
-  const lost = new Set([...sight.columns, ...sight.functions].map(keyOfNames))
+function outdatedOf({ needs, watched }: DocumentsIndex, status: ObjectCheck): ReadonlyMap<string, string> {
+  const lost = new Set([...status.columns, ...status.functions].map(keyOfNames))
   return new Map(
     Object.entries(needs).flatMap(([address, needed]) => {
       const missed =
-        (lost.size === 0 ? undefined : missedOf(needed, lost)) ?? changedOf(needed, watched[address], sight)
+        (lost.size === 0 ? undefined : missedOf(needed, lost)) ?? changedOf(needed, watched[address], status)
       return missed === undefined ? [] : [[address, missed] as const]
     }),
   )
 }
 
 /** @param watched undefined: it does not subscribe */
-function changedOf(needed: DocumentNeeds, watched: string | undefined, { definitions }: Sight): string | undefined {
+function changedOf(
+  needed: DocumentNeeds,
+  watched: string | undefined,
+  { definitions }: ObjectCheck,
+): string | undefined {
   if (watched === undefined || definitionOf(startsOf(needed), definitions) === watched) return undefined
   return 'the definitions that decide what a subscription watches, as they were'
 }
@@ -166,7 +170,7 @@ function refuseForeign({ index }: FoundDocuments, outdated: ReadonlyMap<string, 
 
 function revisionOf(
   { id, folder, index, addresses }: FoundDocuments,
-  { version, roles }: Sight,
+  { version, roles }: ObjectCheck,
   outdated: readonly string[],
   failure: string | undefined,
 ): Revision {

@@ -8,8 +8,8 @@ import { extensionSchema, ownSettings, startupSettings, type SettingPairs } from
 import { throwConnecting } from '../../db/failures/classify.ts'
 import { settingsOn } from '../../db/pool/backend-settings.ts'
 import { endClient } from '../../db/pool/connections.ts'
-import { createEndings, type Endings } from '../../db/pool/cancel.ts'
-import { endedBy, isSpoilt, runWith, unended, type RunOnce } from '../../db/pool/run.ts'
+import { createCancellations, type Cancellations } from '../../db/pool/cancel.ts'
+import { endedBy, mustDestroy, runWith, endedUnanswered, type RunOnce } from '../../db/pool/run.ts'
 import { createConnection, type Connection, type Pooled } from '../../db/wire/exchange.ts'
 import { createLending } from './lending.ts'
 
@@ -79,15 +79,15 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
   })
   const runOnConnection = createRunOnConnection()
   // A process that a pooler names does not belong to the server, so its id is never used to terminate one.
-  const endings = createEndings(() => Promise.resolve())
+  const cancellations = createCancellations(() => Promise.resolve())
   const once: RunOnce = async (exchange, context) => {
     const ofRole = await settings.of(exchange.caller.role)
     return requests.lend(async (connection) => {
-      if (context?.gone === true) return unended('gone')
-      const result = await untilGone(endings, connection, exchange, context, (resolve) =>
+      if (context?.aborted === true) return endedUnanswered('gone')
+      const result = await untilAborted(cancellations, connection, exchange, context, (resolve) =>
         runOnConnection(connection, exchange, ofRole, null, resolve),
       )
-      if (isSpoilt(exchange, result)) connection.client.connection.stream.destroy()
+      if (mustDestroy(exchange, result)) connection.client.connection.stream.destroy()
       return result
     }, context)
   }
@@ -112,8 +112,8 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
  * The result of an exchange, which is cancelled in Postgres if the client disconnects. Resolves when no cancellation is
  * in progress. Writes continue: a commit may be in progress.
  */
-async function untilGone(
-  endings: Endings,
+async function untilAborted(
+  cancellations: Cancellations,
   connection: Connection,
   exchange: Exchange,
   context: RequestContext | undefined,
@@ -121,9 +121,9 @@ async function untilGone(
 ): Promise<TransactionResult> {
   if (context === undefined || !exchange.readOnly) return new Promise(run)
   const ended: Promise<void>[] = []
-  context.onGone = () => void ended.push(endings.end(connection, 'gone'))
+  context.onAbort = () => void ended.push(cancellations.end(connection, 'gone'))
   const result = await new Promise(run)
-  context.onGone = null
+  context.onAbort = null
   await Promise.all(ended)
   return ended.length === 0 ? result : endedBy('gone', exchange, result)
 }

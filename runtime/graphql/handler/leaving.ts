@@ -11,10 +11,10 @@ export async function whileWatched<T>(
     partyOf(caller, () => ''),
     0,
   )
-  context.gone = signal.aborted
+  context.aborted = signal.aborted
   const leave = (): void => {
-    context.gone = true
-    context.onGone?.()
+    context.aborted = true
+    context.onAbort?.()
   }
   signal.addEventListener('abort', leave)
   try {

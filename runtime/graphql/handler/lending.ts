@@ -1,4 +1,4 @@
-import { notLent } from '../../db/pool/waiting.ts'
+import { refusedConnection } from '../../db/pool/waiting.ts'
 import { createWorkQueue, LeftQueue, QueueFull, type Waiter } from '../../lib/turns.ts'
 
 /** Objects that are created on demand and lent exclusively; if not kept, no caller waits for one. */
@@ -56,8 +56,8 @@ export function createLending<T>({ make, end, isGood, most, waiting, keeps }: Le
         ? queue
             .run(() => lendOne(work), waiter)
             .catch((error: unknown) => {
-              if (error instanceof LeftQueue) throw notLent('gone')
-              throw error instanceof QueueFull ? notLent('overloaded') : error
+              if (error instanceof LeftQueue) throw refusedConnection('gone')
+              throw error instanceof QueueFull ? refusedConnection('overloaded') : error
             })
         : lendOne(work),
     close: () => {

@@ -33,16 +33,16 @@ const contextOf = (given: Partial<RequestContext> = {}): RequestContext => ({
   party: 'a',
   kind: 'stranger',
   deadline: Infinity,
-  gone: false,
+  aborted: false,
   timeline: null,
   position: null,
-  onGone: null,
+  onAbort: null,
   ...given,
 })
 
 const leave = (context: RequestContext): void => {
-  context.gone = true
-  context.onGone?.()
+  context.aborted = true
+  context.onAbort?.()
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -92,7 +92,9 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
   })
 
   test('a client that left before its turn is not served', async () => {
-    await expect(db.run(exchange(true, 'select 1'), contextOf({ gone: true }))).rejects.toMatchObject({ kind: 'gone' })
+    await expect(db.run(exchange(true, 'select 1'), contextOf({ aborted: true }))).rejects.toMatchObject({
+      kind: 'gone',
+    })
   })
 
   test('a mutation whose client left goes on and commits', async () => {

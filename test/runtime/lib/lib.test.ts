@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createBag, createDeadlines, within } from '../../../runtime/lib/timers.ts'
+import { createUnorderedSet, createDeadlines, within } from '../../../runtime/lib/timers.ts'
 import { createLru, createTryingLru, singleFlight } from '../../../runtime/lib/caches.ts'
 import { sameJson, share } from '../../../runtime/lib/memo/differences.ts'
 import { sha256Hex, suggest } from '../../../runtime/lib/text.ts'
@@ -46,11 +46,11 @@ describe('createDeadlines', () => {
   })
 })
 
-describe('createBag', () => {
+describe('createUnorderedSet', () => {
   it(`law: holds what a set holds, however things come and go (SEED=${seed})`, () => {
     const steps = fc.array(fc.record({ out: fc.boolean(), which: fc.nat() }), { maxLength: 60 })
     const law = fc.property(steps, (given) => {
-      const bag = createBag<number>()
+      const bag = createUnorderedSet<number>()
       const model = new Set<number>()
       const takes: (() => boolean)[] = []
       given.forEach(({ out, which }, item) => {

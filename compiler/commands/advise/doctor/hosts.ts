@@ -10,9 +10,9 @@ import { reasonOf } from '../../../../runtime/db/failures/failures.ts'
 import {
   endSecondPrimary,
   isSecondPrimary,
-  lookAtReplica,
-  type ReplicaSight,
-} from '../../../../runtime/db/replicas/look.ts'
+  readReplicaStatus,
+  type ReplicaStatus,
+} from '../../../../runtime/db/replicas/replication-status.ts'
 import { hostUrls } from '../../../../runtime/lib/host-urls.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
@@ -31,30 +31,31 @@ const urlOf = (url: string, { host = '', port }: Host): string => {
 /** A host, and its answer; null: unavailable. */
 interface Looked {
   readonly name: string
-  readonly sight: ReplicaSight | null
+  readonly status: ReplicaStatus | null
   readonly finding: Finding
 }
 
 const lookAt = async (url: string, host: Host): Promise<Looked> => {
   const name = hostName(host)
   try {
-    const sight = await withSession({ url: urlOf(url, host) }, lookAtReplica)
-    return { name, sight, finding: ok(check, `${name} is a ${sight.replays ? 'standby' : 'primary'}`) }
+    const status = await withSession({ url: urlOf(url, host) }, readReplicaStatus)
+    return { name, status, finding: ok(check, `${name} is a ${status.replays ? 'standby' : 'primary'}`) }
   } catch (error) {
     const message = `${name} is away: ${reasonOf(error)}`
     return {
       name,
-      sight: null,
+      status: null,
       finding: advise(check, message, 'until it is back, its part cannot be taken over by it'),
     }
   }
 }
 
 /** Each further host that accepts writes: a connection may reach any of them. */
-function secondPrimaries(looked: readonly Looked[]): readonly Finding[] {
-  const first = looked.find(({ sight }) => sight?.replays === false)
-  return looked.flatMap(({ name, sight }) => {
-    if (first === undefined || first.sight === null || sight === null || !isSecondPrimary(first.sight, sight)) return []
+function secondPrimaries(checked: readonly Looked[]): readonly Finding[] {
+  const first = checked.find(({ status }) => status?.replays === false)
+  return checked.flatMap(({ name, status }) => {
+    if (first === undefined || first.status === null || status === null || !isSecondPrimary(first.status, status))
+      return []
     return [fault(check, `${first.name} and ${name} are both primaries of one database`, endSecondPrimary)]
   })
 }
@@ -67,8 +68,8 @@ export async function hostFindings(url: string, environment: ConnectEnvironment)
   const parameters = parametersOf(url, environment)
   const hosts = hostsOf(parameters)
   if (hosts.length === 1) return []
-  const looked = await Promise.all(hosts.map((host) => lookAt(url, host)))
-  const found = [...looked.map(({ finding }) => finding), ...secondPrimaries(looked)]
+  const checked = await Promise.all(hosts.map((host) => lookAt(url, host)))
+  const found = [...checked.map(({ finding }) => finding), ...secondPrimaries(checked)]
   if (followsPrimary.has(parameters['target_session_attrs'])) return found
   return [
     ...found,

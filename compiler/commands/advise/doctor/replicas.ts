@@ -4,18 +4,18 @@ import { reasonOf } from '../../../../runtime/db/failures/failures.ts'
 import {
   endSecondPrimary,
   isSecondPrimary,
-  lookAtPrimary,
-  lookAtReplica,
+  readPrimaryStatus,
+  readReplicaStatus,
   nameStandbys,
-  type PrimarySight,
-  type ReplicaSight,
-} from '../../../../runtime/db/replicas/look.ts'
+  type PrimaryStatus,
+  type ReplicaStatus,
+} from '../../../../runtime/db/replicas/replication-status.ts'
 import type { Settings } from '../../../../runtime/settings/keys.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
 const check = 'replicas'
 
-const findingOf = (name: string, primary: PrimarySight, replica: ReplicaSight, longestMs: number): Finding => {
+const findingOf = (name: string, primary: PrimaryStatus, replica: ReplicaStatus, longestMs: number): Finding => {
   const { position, system } = primary
   if (replica.system !== system)
     return fault(check, `${name} is a server of another database system`, 'check DATABASE_REPLICA_URLS')
@@ -39,11 +39,11 @@ const findingOf = (name: string, primary: PrimarySight, replica: ReplicaSight, l
 const lookEveryMs = 50
 
 /** The report of a replica once it has replayed the primary's position, or after its time limit. */
-const lookInTime = async (query: Query, { position }: PrimarySight, longestMs: number): Promise<ReplicaSight> => {
+const lookInTime = async (query: Query, { position }: PrimaryStatus, longestMs: number): Promise<ReplicaStatus> => {
   for (const until = performance.now() + longestMs; ; await pause(lookEveryMs)) {
-    const sight = await lookAtReplica(query)
-    const isOther = !sight.replays || sight.timeline !== position.timeline
-    if (isOther || sight.lsn >= position.lsn || performance.now() > until) return sight
+    const status = await readReplicaStatus(query)
+    const isOther = !status.replays || status.timeline !== position.timeline
+    if (isOther || status.lsn >= position.lsn || performance.now() > until) return status
   }
 }
 
@@ -53,7 +53,7 @@ export async function replicaFindings(
   { replicaUrls, replicaMaxStalenessMs }: Settings,
 ): Promise<readonly Finding[]> {
   if (replicaUrls === null) return []
-  const primary = await withSession({ url: loginUrl }, lookAtPrimary)
+  const primary = await withSession({ url: loginUrl }, readPrimaryStatus)
   const look = async (url: string, index: number): Promise<Finding> => {
     const name = `replica ${index + 1}`
     try {

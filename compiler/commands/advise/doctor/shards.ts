@@ -1,5 +1,5 @@
 import { withSession, type Query } from '../../../../runtime/db/connect/session.ts'
-import { lookAtShards, shardWords, type WorkerNode } from '../../../../runtime/db/shards/look.ts'
+import { readShardStatus, shardWords, type WorkerNode } from '../../../../runtime/db/shards/shard-status.ts'
 import { ident } from '../../../../runtime/sql/ident.ts'
 import { literal } from '../../../../runtime/sql/tree.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
@@ -11,7 +11,7 @@ const check = 'citus'
 const nodeName = ({ host, port }: Pick<WorkerNode, 'host' | 'port'>): string => `${host}:${port}`
 
 async function reachFindings(query: Query): Promise<readonly Finding[]> {
-  const { nodes, faults } = await lookAtShards(query)
+  const { nodes, faults } = await readShardStatus(query)
   if (nodes === 0) return []
   return faults.length === 0
     ? [ok(check, `each role of the API reaches ${nodes} worker nodes`)]

@@ -27,7 +27,7 @@ export interface FeedSession {
 }
 
 /** The silence in milliseconds after which the server counts as unavailable. */
-const silentMs = 10_000
+const timeoutMs = 10_000
 
 export interface SessionParts {
   readonly open: OpenFeedConnection
@@ -149,11 +149,11 @@ const assemble = async (
   ;(isLeader ? leadOn() : takeOver()).catch(end)
   const { compareMs } = pace
   if (compareMs !== null) {
-    const look = async (): Promise<void> => {
+    const probe = async (): Promise<void> => {
       await Promise.all([compare(), ...(isLeader ? [seat.stir()] : [])])
     }
     const pauseMs = (): number => compareMs
-    ending.then(watchServer({ look, seen: () => undefined, failed: end, pauseMs, silentMs }))
+    ending.then(watchServer({ probe, onResult: () => undefined, onFailure: end, pauseMs, timeoutMs }))
   }
   return gates
 }

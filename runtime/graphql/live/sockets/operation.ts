@@ -82,8 +82,8 @@ export function beginOperation(
     cancel: () => {
       isWanted = false
       stream?.close()
-      context.gone = true
-      context.onGone?.()
+      context.aborted = true
+      context.onAbort?.()
     },
   }
 }

@@ -199,8 +199,8 @@ function close({ watches }: HubState, watch: LiveWatch): void {
   watch.held.release()
   watch.last?.kept.release()
   if (watch.context === null) return
-  watch.context.gone = true
-  watch.context.onGone?.()
+  watch.context.aborted = true
+  watch.context.onAbort?.()
 }
 
 function stop(hub: HubState): void {

@@ -77,7 +77,7 @@ describe('the record of requests', () => {
     asked: { query: document, operationName: operation, variables: {}, extensions: {}, queryOnly: false },
     role: 'anon',
     response: code === null ? { outcome: 'ok', body: '' } : { outcome: 'failed', code: 'DATABASE_REFUSED', body: '' },
-    timeline: { arrived: 0, prepared: 0, lent: 0, answered: 0 },
+    timeline: { arrived: 0, prepared: 0, acquired: 0, answered: 0 },
     done: ms,
   })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { handedOn } from '../../../../runtime/db/check/distributed.ts'
+import { forwardedSettings } from '../../../../runtime/db/check/distributed.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 
@@ -17,7 +17,7 @@ it('the claims come out of SET as they went in, whatever they hold and however c
       const claims = JSON.stringify({ role: 'anon', tenant: value })
       await db.query('begin')
       await db.query(`set local standard_conforming_strings = ${conforming ? 'on' : 'off'}`)
-      const [handOn, ...settings] = handedOn({ role: 'anon', claims }, false, [['TimeZone', 'Europe/Zurich']])
+      const [handOn, ...settings] = forwardedSettings({ role: 'anon', claims }, false, [['TimeZone', 'Europe/Zurich']])
       expect(handOn?.text).toBe(`set local citus.propagate_set_commands = 'local'`)
       for (const { text } of settings) await db.query(text)
       const { rows } = await db.query(`select current_setting('request.jwt.claims') as claims,
@@ -41,7 +41,7 @@ it('no claim passes for another, whatever they are called', async () => {
     fc.asyncProperty(fc.uniqueArray(names, { selector: (name) => name.toLowerCase(), maxLength: 4 }), async (list) => {
       const claims = `{${list.map((name, at) => `${JSON.stringify(name)}:"value ${at}"`).join()}}`
       await db.query('begin')
-      for (const { text } of handedOn({ role: 'anon', claims }, false, []).slice(1)) await db.query(text)
+      for (const { text } of forwardedSettings({ role: 'anon', claims }, false, []).slice(1)) await db.query(text)
       const isSetting = (name: string): boolean =>
         /^[A-Za-z_]\w{0,44}$/.test(name) && !['sub', 'role', 'email'].includes(name.toLowerCase())
       const expected = new Map(

@@ -274,7 +274,7 @@ const createLooking = ({
   const marks = createSchemaMarks(watched as Query, () => time)
   const look = async (): Promise<void> => {
     time += 10_000
-    marks.tend()
+    marks.refreshIfDue()
     for (let done = 0; done < pending.length; done += 1) {
       await pending[done]
       await setImmediate()

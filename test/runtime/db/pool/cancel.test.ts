@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, Socket, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { createEndings } from '../../../../runtime/db/pool/cancel.ts'
+import { createCancellations } from '../../../../runtime/db/pool/cancel.ts'
 import type { Connection } from '../../../../runtime/db/wire/exchange.ts'
 
 /** A server that takes what it is asked and answers nothing: its pooler may not have reached the primary yet. */
@@ -28,7 +28,7 @@ test('the sender of a cancel gives up a silent server, and stays: PgBouncer 1.18
   const client = { host: '127.0.0.1', port, processID: 1, secretKey: 2, ssl: false, connection: { stream } }
   // What ending knows of a connection through a pooler.
   const connection = { inFlight: {}, pooled: {}, client } as unknown as Connection
-  await createEndings(() => Promise.reject(new Error('A pooler hides the backend.'))).end(connection, 'gone')
+  await createCancellations(() => Promise.reject(new Error('A pooler hides the backend.'))).end(connection, 'gone')
   expect(stream.destroyed).toBe(true)
   expect(senders.size).toBe(1)
   close()

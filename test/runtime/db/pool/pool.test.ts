@@ -5,8 +5,13 @@ import { createBackoff } from '../../../../runtime/lib/retry.ts'
 import { serverOf } from '../../../../runtime/db/connect/server.ts'
 import { startupSettings } from '../../../../runtime/db/connect/startup.ts'
 import { freePort } from '../../../../runtime/db/embedded/free-port.ts'
-import { createEndings } from '../../../../runtime/db/pool/cancel.ts'
-import { borrow, closeConnections, createConnectionPool, giveBack } from '../../../../runtime/db/pool/connections.ts'
+import { createCancellations } from '../../../../runtime/db/pool/cancel.ts'
+import {
+  acquireConnection,
+  closeConnections,
+  createConnectionPool,
+  releaseConnection,
+} from '../../../../runtime/db/pool/connections.ts'
 import { createRunner, runOn } from '../../../../runtime/db/pool/run.ts'
 import { createShares } from '../../../../runtime/db/pool/shares.ts'
 import { runStatements } from '../../../../runtime/db/wire/exchange.ts'
@@ -141,11 +146,11 @@ describe('the pool', () => {
 
     test('fails what is sent on it', async () => {
       const pool = openPool()
-      const connection = await borrow(pool)
+      const connection = await acquireConnection(pool)
       await cutOff(pool)
       const result = await runStatements(connection, [{ name: '', text: 'select 1', values: [] }])
       expect(result).toMatchObject({ kind: 'failed', broken: true, begun: 0 })
-      giveBack(pool, connection, true)
+      releaseConnection(pool, connection, true)
       await closeConnections(pool)
     })
 
@@ -154,8 +159,8 @@ describe('the pool', () => {
       let lookups = 0
       const runner = createRunner({
         connections: pool,
-        marks: { newest: () => null, tend: () => undefined, forget: () => undefined },
-        endings: createEndings(() => Promise.resolve()),
+        marks: { newest: () => null, refreshIfDue: () => undefined, invalidate: () => undefined },
+        cancellations: createCancellations(() => Promise.resolve()),
         settings: {
           of: async () => {
             lookups += 1
@@ -164,7 +169,7 @@ describe('the pool', () => {
           },
         },
         runOnConnection: createRunOnConnection([]),
-        room: null,
+        answerMemory: null,
         timeout: 5_000,
       })
       const result = await runOn(runner)(exchange('select 1'), undefined)

@@ -35,7 +35,15 @@ const exchange = (party: string, length: number, text = "select repeat('ä', $1:
     readOnly: text.startsWith('select repeat'),
     statements: [{ name: `${text} for ${party}`, text, values: [String(length)] }],
   },
-  context: { party, kind: 'stranger', deadline: Infinity, timeline: null, position: null, gone: false, onGone: null },
+  context: {
+    party,
+    kind: 'stranger',
+    deadline: Infinity,
+    timeline: null,
+    position: null,
+    aborted: false,
+    onAbort: null,
+  },
 })
 
 const run = ({ exchange, context }: Asked) => db.run(exchange, context)

@@ -10,10 +10,10 @@ const contextOf = (party: string, kind: PartyKind): RequestContext => ({
   party,
   kind,
   deadline: Infinity,
-  gone: false,
+  aborted: false,
   timeline: null,
   position: null,
-  onGone: null,
+  onAbort: null,
 })
 
 describe('shares', () => {
@@ -28,8 +28,8 @@ describe('shares', () => {
           const last = gives ? held.pop() : undefined
           last?.lease()
           const context = contextOf(`${kind}${kind === 'service' ? '' : party}`, kind)
-          if (held.length < shares.max && shares.mayTake(context)) {
-            held.push({ ...context, lease: shares.take(context) })
+          if (held.length < shares.max && shares.mayAcquire(context)) {
+            held.push({ ...context, lease: shares.acquire(context) })
           }
           const count = (of: (one: RequestContext) => boolean): number => held.filter(of).length
           expect(count((one) => one.kind !== 'service')).toBeLessThanOrEqual(size)
@@ -41,7 +41,7 @@ describe('shares', () => {
           }
         }
         for (const { lease } of held) lease()
-        expect(shares.mayTake(contextOf('new', 'stranger'))).toBe(true)
+        expect(shares.mayAcquire(contextOf('new', 'stranger'))).toBe(true)
       }),
     )
   })
@@ -53,7 +53,7 @@ describe('the share of quick callers', () => {
     const clock = { ms: 0 }
     const shares = createShares(8, () => clock.ms)
     const hold = (context: RequestContext, ms: number): void => {
-      const lease = shares.take(context)
+      const lease = shares.acquire(context)
       clock.ms += ms
       lease()
     }
@@ -63,7 +63,7 @@ describe('the share of quick callers', () => {
   }
   const takeAll = (shares: Shares, name: string): number => {
     let taken = 0
-    for (; shares.mayTake(stranger(`${name} ${taken}`)); taken += 1) shares.take(stranger(`${name} ${taken}`))
+    for (; shares.mayAcquire(stranger(`${name} ${taken}`)); taken += 1) shares.acquire(stranger(`${name} ${taken}`))
     return taken
   }
   /** Callers who were slow once. */
@@ -77,19 +77,19 @@ describe('the share of quick callers', () => {
     makeSlow(hold, 'slow')
     expect(takeAll(shares, 'slow')).toBe(4)
     expect(takeAll(shares, 'new')).toBe(2)
-    expect(shares.mayTake(quick)).toBe(true)
+    expect(shares.mayAcquire(quick)).toBe(true)
     for (let index = 0; index < 2; index += 1) hold(quick, 101)
-    expect(shares.mayTake(quick)).toBe(false)
+    expect(shares.mayAcquire(quick)).toBe(false)
   })
 
   test('lets a new caller in while many who are known to be slow hold what they may', () => {
     const { shares, hold } = setUp()
     makeSlow(hold, 'slow')
     takeAll(shares, 'slow')
-    expect(shares.mayTake(stranger('slow 7'))).toBe(false)
-    expect(shares.mayTake(stranger('new'))).toBe(true)
+    expect(shares.mayAcquire(stranger('slow 7'))).toBe(false)
+    expect(shares.mayAcquire(stranger('new'))).toBe(true)
     hold(stranger('new'), 2)
-    expect(shares.mayTake(stranger('new'))).toBe(true)
+    expect(shares.mayAcquire(stranger('new'))).toBe(true)
   })
 
   test('is not earned by requests that are given up, however soon', () => {
@@ -97,7 +97,7 @@ describe('the share of quick callers', () => {
     const leaving = { ...stranger('leaving'), gone: true }
     for (let index = 0; index < 20; index += 1) hold(leaving, 1)
     takeAll(shares, 'new')
-    expect(shares.mayTake(leaving)).toBe(false)
+    expect(shares.mayAcquire(leaving)).toBe(false)
   })
 
   test('is everybody’s again a second after the last quick request', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { laterPosition, positionText, readPosition, type Position } from '../../../../runtime/contract/execution.ts'
 import { createHistory } from '../../../../runtime/db/replicas/history.ts'
-import { endOfRecords } from '../../../../runtime/db/replicas/look.ts'
+import { endOfRecords } from '../../../../runtime/db/replicas/replication-status.ts'
 import { createWrites } from '../../../../runtime/db/replicas/last-writes.ts'
 
 const at = (timeline: number, lsn: number): Position => ({ timeline, lsn: BigInt(lsn) })

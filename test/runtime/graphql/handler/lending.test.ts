@@ -63,15 +63,15 @@ it('the lender forgets a caller that leaves while waiting, so that another one m
   const lending = open(true)
   let giveBack = (): void => undefined
   const held = lending.lend(() => new Promise<void>((resolve) => (giveBack = resolve)))
-  const waiter: { onGone: (() => void) | null } = { onGone: null }
+  const waiter: { onAbort: (() => void) | null } = { onAbort: null }
   const left = expect(lending.lend((one) => Promise.resolve(one), waiter)).rejects.toMatchObject({ kind: 'gone' })
   await Promise.resolve()
-  waiter.onGone?.()
+  waiter.onAbort?.()
   await left
-  expect(waiter.onGone).toBeNull()
+  expect(waiter.onAbort).toBeNull()
   const next = lending.lend((one) => Promise.resolve(one), waiter)
   giveBack()
-  expect([typeof (await held), typeof (await next), waiter.onGone]).toEqual(['undefined', 'number', null])
+  expect([typeof (await held), typeof (await next), waiter.onAbort]).toEqual(['undefined', 'number', null])
   lending.close()
   ended.splice(0)
 })

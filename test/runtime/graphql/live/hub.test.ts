@@ -231,7 +231,7 @@ describe('a hub', () => {
     let gone: (() => boolean) | null = null
     const { hub } = create({
       answer: (_request, _caller, context) => {
-        gone = () => context?.gone === true
+        gone = () => context?.aborted === true
         return new Promise(() => undefined)
       },
     })

@@ -10,11 +10,11 @@ export interface ServerIdentity {
   readonly started: string
 }
 
-export interface PrimarySight extends ServerIdentity {
+export interface PrimaryStatus extends ServerIdentity {
   readonly position: Position
 }
 
-export interface ReplicaSight extends ServerIdentity {
+export interface ReplicaStatus extends ServerIdentity {
   /** False: it is a primary. */
   readonly replays: boolean
   readonly lsn: bigint
@@ -75,7 +75,7 @@ const first = async <R extends object>(query: Query, text: string): Promise<R> =
 }
 
 /** True if both accept writes that the other never receives: a primary that was replaced and came back. */
-export const isSecondPrimary = (primary: ServerIdentity, other: ReplicaSight): boolean =>
+export const isSecondPrimary = (primary: ServerIdentity, other: ReplicaStatus): boolean =>
   !other.replays && other.system === primary.system && other.started !== primary.started
 
 /** The remedy: one of them must stop. */
@@ -86,13 +86,13 @@ export const endSecondPrimary =
 export const nameStandbys = 'name servers in DATABASE_REPLICA_URLS that replay the one of DATABASE_URL'
 
 /** Rejects with DatabaseFailure, also if the server is not a primary. */
-export const lookAtPrimary = async (query: Query): Promise<PrimarySight> => {
+export const readPrimaryStatus = async (query: Query): Promise<PrimaryStatus> => {
   const { lsn, timeline, segment, page, ...identity } = await first<PrimaryRow>(query, primarySql)
   return { position: { timeline, lsn: endOfRecords(BigInt(lsn), BigInt(page), BigInt(segment)) }, ...identity }
 }
 
 /** Rejects with DatabaseFailure. */
-export const lookAtReplica = async (query: Query): Promise<ReplicaSight> => {
-  const row = await first<Omit<ReplicaSight, 'lsn'> & { readonly lsn: string }>(query, replicaSql)
+export const readReplicaStatus = async (query: Query): Promise<ReplicaStatus> => {
+  const row = await first<Omit<ReplicaStatus, 'lsn'> & { readonly lsn: string }>(query, replicaSql)
   return { ...row, lsn: BigInt(row.lsn) }
 }

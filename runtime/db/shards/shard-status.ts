@@ -19,7 +19,7 @@ export type ShardFault =
   | { readonly kind: 'no login'; readonly role: string; readonly node: WorkerNode | null }
   | { readonly kind: 'refused'; readonly role: string; readonly node: WorkerNode }
 
-export interface ShardSight {
+export interface ShardStatus {
   /** The number of worker nodes; 0 without Citus. */
   readonly nodes: number
   readonly faults: readonly ShardFault[]
@@ -72,10 +72,10 @@ const faultsOfNode = ({ id, host, port, active, refused, allowed }: NodeRow): re
   return refused.map((role) => ({ kind: allowed.includes(role) ? 'refused' : 'no login', role, node }))
 }
 
-const noNodes: ShardSight = { nodes: 0, faults: [] }
+const noNodes: ShardStatus = { nodes: 0, faults: [] }
 
 /** Runs as a role that may become those of the API. Rejects with DatabaseFailure. */
-export async function lookAtShards(query: Query): Promise<ShardSight> {
+export async function readShardStatus(query: Query): Promise<ShardStatus> {
   if ((await query(isThereSql)).rows.length === 0) return noNodes
   const { rows: nodes } = await query<NodeRow>(nodesSql, [apiRoles, allowedSql])
   if (nodes.length === 0) return noNodes

@@ -4,30 +4,30 @@ import { createLru } from '../../lib/caches.ts'
 import type { Grow } from '../wire/exchange.ts'
 
 /** The memory that answers share, as far as the database sees to it. */
-export interface Room {
+export interface AnswerMemory {
   /** Of the answers. */
   readonly usage: ByteBudget['usage']
   /** How many exchanges are remembered whose last answer was large. */
   readonly large: { readonly count: number }
   /** Whether there is room for what an exchange is likely to answer: as much as the same one did the last time. */
-  readonly isThere: (exchange: Exchange, context: Context) => boolean
+  readonly isAvailable: (exchange: Exchange, context: Context) => boolean
   /** Waits until there is; false when there is none within so many milliseconds. */
   readonly wait: (exchange: Exchange, context: Context, ms: number) => Promise<boolean>
   /** For an answer that has become large. */
-  readonly open: (exchange: Exchange, context: Context) => Growing
+  readonly track: (exchange: Exchange, context: Context) => TrackedAnswer
   /** Told of one that has not. */
-  readonly stayedSmall: (exchange: Exchange, context: Context) => void
+  readonly onSmallAnswer: (exchange: Exchange, context: Context) => void
 }
 
 type Context = RequestContext | undefined
 
-export interface Growing {
+export interface TrackedAnswer {
   readonly grow: Grow
   /** Releases the bytes; the holder of the answer counts them from now on. */
   readonly end: () => void
 }
 
-export interface RoomOptions {
+export interface AnswerMemoryOptions {
   readonly answers: ByteBudget
   /** Answers that may stay with Postgres until there is room: each of them holds a connection meanwhile. */
   readonly mostPaused: number
@@ -54,7 +54,7 @@ function subjectOf({ statements }: Exchange, context: Context): string | null {
   return length > longestSubject ? null : [partyOf(context), ...asked].join('\0')
 }
 
-export function createRoom({ answers, mostPaused }: RoomOptions): Room {
+export function createAnswerMemory({ answers, mostPaused }: AnswerMemoryOptions): AnswerMemory {
   const lengths = createLru<string, number>(mostKnown)
   const large = { count: 0 }
   let paused = 0
@@ -63,7 +63,7 @@ export function createRoom({ answers, mostPaused }: RoomOptions): Room {
     return (subject === null ? undefined : lengths.get(subject)) ?? 1
   }
 
-  const open = (exchange: Exchange, context: Context): Growing => {
+  const track = (exchange: Exchange, context: Context): TrackedAnswer => {
     const holding = answers.open(partyOf(context))
     let had = 0
     let isPaused = false
@@ -72,19 +72,19 @@ export function createRoom({ answers, mostPaused }: RoomOptions): Room {
       isPaused = false
       paused -= 1
     }
-    const grow: Grow = (bytes, told) => {
+    const grow: Grow = (bytes, onDecided) => {
       const more = bytes - had
       had = bytes
       // A change may be committed even if its answer has no room, so its answer is sent in any case.
       if (!exchange.readOnly) holding.force(more)
       else if (!holding.take(more)) {
-        if (paused >= mostPaused) told(false)
+        if (paused >= mostPaused) onDecided(false)
         else {
           isPaused = true
           paused += 1
           holding.wait(more, patienceMs, (granted) => {
             resume()
-            told(granted)
+            onDecided(granted)
           })
         }
         return false
@@ -104,10 +104,10 @@ export function createRoom({ answers, mostPaused }: RoomOptions): Room {
   return {
     usage: answers.usage,
     large,
-    isThere: (exchange, context) => answers.hasRoom(partyOf(context), likely(exchange, context)),
+    isAvailable: (exchange, context) => answers.hasRoom(partyOf(context), likely(exchange, context)),
     wait: (exchange, context, ms) => answers.room(partyOf(context), likely(exchange, context), ms),
-    open,
-    stayedSmall: (exchange, context) => {
+    track,
+    onSmallAnswer: (exchange, context) => {
       const subject = lengths.size === 0 ? null : subjectOf(exchange, context)
       if (subject !== null) lengths.delete(subject)
       large.count = lengths.size
