@@ -1,3 +1,5 @@
+import type { EntityAdditions } from '../../runtime/contract/manifest.ts'
+import { tableSwitch } from '../comments/additions.ts'
 import type { Key } from '../comments/keys.ts'
 import type { ModelAddition } from '../model/additions.ts'
 import type { ServiceAddition } from '../../runtime/graphql/serve.ts'
@@ -9,3 +11,13 @@ export interface Addition extends ModelAddition, ServiceAddition {
   /** Rows of the table of keys. */
   readonly keys: readonly Key[]
 }
+
+/** A key that a table or its schema switches on. */
+export type TableSwitch<Name extends string> = ReturnType<typeof tableSwitch<Name>>
+
+/** An addition that a table or its schema switches on, as a fact of the same name. */
+export const tableAddition = (name: keyof EntityAdditions, effect: string) => ({
+  name,
+  keys: [tableSwitch(name, effect)],
+  switches: [name],
+})

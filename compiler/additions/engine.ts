@@ -1,20 +1,26 @@
 import type { Manifest } from '../../runtime/contract/manifest.ts'
-import type { SchemaAddition } from '../../runtime/engine/additions.ts'
+import { engineAdditions } from '../../runtime/engine/additions.ts'
 import { createEngine as createCoreEngine, type CreateEngine } from '../../runtime/engine/engine.ts'
 import { buildView as buildCoreView, type RoleView } from '../../runtime/engine/schema/schema.ts'
 import { visibleTo as coreVisibleTo, type RoleVisibility } from '../../runtime/engine/view.ts'
+import { distinctOn } from './distinct-on/schema.ts'
 import { oneOf } from './one-of/schema.ts'
 import { softDelete } from './soft-delete/schema.ts'
 
-/** The parts of additions in the schemas of roles. The table is apart from table.ts: the thread that reads documents loads no compiler. */
-const schemaAdditions: readonly SchemaAddition[] = Object.values({
+/** The parts of additions in engines. The table is apart from table.ts: the thread that reads documents loads no compiler. */
+const table = {
+  distinctOn,
   oneOf,
   softDelete,
-})
+}
 
-export const createEngine: CreateEngine = (revision, memories) => createCoreEngine(revision, schemaAdditions, memories)
+export const additionsOfEngines = engineAdditions(Object.values(table))
 
-export const buildView = (manifest: Manifest, role: string): RoleView => buildCoreView(manifest, role, schemaAdditions)
+export const createEngine: CreateEngine = (revision, memories) =>
+  createCoreEngine(revision, additionsOfEngines, memories)
+
+export const buildView = (manifest: Manifest, role: string): RoleView =>
+  buildCoreView(manifest, role, additionsOfEngines)
 
 export const visibleTo = (manifest: Manifest, role: string): RoleVisibility =>
-  coreVisibleTo(manifest, role, schemaAdditions)
+  coreVisibleTo(manifest, role, additionsOfEngines)

@@ -6,7 +6,7 @@ import {
   type ServiceParts,
 } from '../../runtime/graphql/serve.ts'
 import { builtModule } from '../../runtime/lib/built-module.ts'
-import { createEngine } from './engine.ts'
+import { additionsOfEngines } from './engine.ts'
 import { additions } from './table.ts'
 
 /** Reads documents with their schema. */
@@ -15,4 +15,4 @@ export const createThread = (limits?: ThreadLimits): Thread =>
 
 /** The GraphQL service with the additions. */
 export const createService = ({ apart = createApart(createThread()), ...parts }: ServiceParts): GraphqlService =>
-  createCoreService({ ...parts, apart, createEngine }, additions)
+  createCoreService({ ...parts, apart, engineAdditions: additionsOfEngines }, additions)

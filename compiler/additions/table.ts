@@ -1,6 +1,8 @@
+import { partTable } from '../../runtime/contract/name-parts.ts'
 import { keyTable } from '../comments/settings.ts'
 import type { Addition } from './addition.ts'
 import { allowlist } from './allowlist/addition.ts'
+import { distinctOn } from './distinct-on/addition.ts'
 import { explain } from './explain/addition.ts'
 import { limits } from './limits/addition.ts'
 import { oneOf } from './one-of/addition.ts'
@@ -10,6 +12,7 @@ import { softDelete } from './soft-delete/addition.ts'
 /** The additions that are folders (spec/graphql.md 17); the core has all others (test/budgets.json). */
 export const additions: readonly Addition[] = Object.values({
   allowlist,
+  distinctOn,
   explain,
   limits,
   oneOf,
@@ -19,3 +22,6 @@ export const additions: readonly Addition[] = Object.values({
 
 /** The keys of comments. */
 export const commentKeys = keyTable(additions.flatMap(({ keys }) => keys))
+
+/** The types of relations. */
+export const partNames = partTable(additions)

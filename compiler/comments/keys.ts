@@ -221,7 +221,6 @@ export const coreKeys = [
     decode: switchedOn,
     help: '{"enabled": true} serves columns and results of composite types as objects, and filters by their attributes.',
   },
-  tableSwitch('distinctOn', 'lets its collection take one row per value'),
   {
     key: 'domains',
     on: ['schema'],

@@ -1,13 +1,15 @@
 import type { EntityAdditions, EntityFacts, Manifest } from '../../runtime/contract/manifest.ts'
+import type { PartsAddition } from '../../runtime/contract/name-parts.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { AnnotatedSchema } from '../comments/annotated.ts'
 
 /** The part of the manifest that an addition (spec/graphql.md 17) derives from its settings. */
-export interface ModelAddition {
+export interface ModelAddition extends PartsAddition {
   /** Facts of a relation that the settings of the same names switch on; a table's takes precedence over its schema's. */
   readonly switches?: readonly (keyof EntityAdditions)[]
-  readonly name: string
+  /** Those of them that are also arguments of collections of the relation. */
+  readonly collectionArguments?: readonly (keyof EntityAdditions)[]
   /** Facts about the API as a whole, where the settings of its name ask for some: the manifest of all others stays as it was. */
   readonly manifestFacts?: (schemas: readonly AnnotatedSchema[]) => Partial<Manifest>
   /** Facts of relations of which the manifest says whether some relation has them. */

@@ -111,7 +111,7 @@ export function* buildModel(
     return [
       ...(composites?.diagnostics ?? []),
       ...ofPasses.flat(),
-      ...(yield* collisionDiagnostics(memo, manifest, functionNames(scope, functions))),
+      ...(yield* collisionDiagnostics(memo, manifest, additions, functionNames(scope, functions))),
       ...(watched === undefined ? [] : liveDiagnostics(annotated, watched)),
       ...crossingDiagnostics(annotated, links.value),
       ...sentDefaultsDiagnostics(annotated, types.types),

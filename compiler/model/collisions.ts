@@ -8,11 +8,12 @@ import type {
   Manifest,
   RelationFacts,
 } from '../../runtime/contract/manifest.ts'
-import { rootField, type RootField } from '../../runtime/contract/name-parts.ts'
+import { partTable, rootField, type PartTable, type RootField } from '../../runtime/contract/name-parts.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import { nameType, nameObject } from '../catalog/catalog.ts'
+import type { ModelAddition } from './additions.ts'
 import type { FunctionNames } from './functions.ts'
 
 /**
@@ -23,11 +24,12 @@ import type { FunctionNames } from './functions.ts'
 export function* collisionDiagnostics(
   memo: Memo,
   manifest: Manifest,
+  additions: readonly ModelAddition[],
   nameOf: FunctionNames,
 ): Steps<readonly Diagnostic[]> {
   const lost = yield* memo.map(lostFields, manifest.entities)
   return [
-    ...(yield* typeCollisions(memo, manifest)),
+    ...(yield* typeCollisions(memo, manifest, memo.one(partTable, additions))),
     ...lost.flatMap((fields) => lostFieldDiagnostics(fields, nameOf)),
     ...(yield* rootFieldCollisions(memo, manifest, nameOf)),
   ]
@@ -35,11 +37,11 @@ export function* collisionDiagnostics(
 
 const counts = (): boolean => true
 
-function* typeCollisions(memo: Memo, manifest: Manifest): Steps<readonly Diagnostic[]> {
+function* typeCollisions(memo: Memo, manifest: Manifest, table: PartTable): Steps<readonly Diagnostic[]> {
   const memory = { shared: memo, own: memo }
   const readable = yield* memo.map(counts, manifest.entities)
-  yield* namesAhead(manifest, readable, memory)
-  const names = createNames(manifest, { readable, insertOnly: [] }, memory)
+  yield* namesAhead(manifest, readable, table, memory)
+  const names = createNames(manifest, { readable, insertOnly: [] }, table, memory)
   return [
     ...names.nameless().map((entity) => takenEntityName(names, entity)),
     ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => takenEnumName(names, item)),

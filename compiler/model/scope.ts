@@ -27,6 +27,8 @@ export interface ServedSchema {
   readonly settings: AnnotatedSchema['settings']
   /** Facts of a table that settings of these names switch on. */
   readonly switches: readonly (keyof EntityAdditions)[]
+  /** Those of them that are also arguments of its collections. */
+  readonly collectionArguments: readonly (keyof EntityAdditions)[]
 }
 
 /** The default page size (spec/graphql.md 5.3). */
@@ -49,7 +51,7 @@ const idOfRelation = ({ schema, name }: AnnotatedRelation): ObjectId => objectId
 
 /** Additions of tables that are in the core. */
 const coreSwitches: readonly (keyof EntityAdditions)[] = [
-  ...(['columnFilters', 'distinctOn', 'enumArrays', 'groups', 'nestedWrites'] as const),
+  ...(['columnFilters', 'enumArrays', 'groups', 'nestedWrites'] as const),
   ...(['orderByRelated', 'relationFilters', 'updates', 'upsert'] as const),
   ...formAdditions,
 ]
@@ -63,6 +65,7 @@ export const servedSchema = (
   maxRows: settings.max_rows ?? defaultMaxRows,
   settings,
   switches: [...coreSwitches, ...additions.flatMap(({ switches = [] }) => switches)].sort(),
+  collectionArguments: additions.flatMap(({ collectionArguments = [] }) => collectionArguments),
 })
 
 /** An object and the served schema that contains it. */

@@ -6,6 +6,7 @@ import type {
   FunctionFacts,
 } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction, AnnotatedType } from '../comments/annotated.ts'
+import { isOn } from '../comments/additions.ts'
 import { argumentField, isValidName, functionField } from './names.ts'
 import {
   additionsOfFunction,
@@ -16,7 +17,7 @@ import {
   type ValueScope,
   sqlType,
 } from './scalars.ts'
-import { inflects, type ModelScope, tableAdditions } from './scope.ts'
+import { inflects, type ModelScope } from './scope.ts'
 import type { ArgumentSql, AttributeSql, JsonForm } from './model.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import { attributesOf } from './composites.ts'
@@ -110,7 +111,7 @@ function reservedBy({ namedRelations }: ResultContext, entity: ObjectId): readon
   const named = namedRelations.get(entity)
   if (named === undefined) return []
   return [
-    ...(tableAdditions(named.relation, named.schema).distinctOn === true ? ['distinctOn'] : []),
+    ...named.schema.collectionArguments.filter((name) => isOn(name, named.relation, named.schema)),
     ...(named.outline.hidesDeleted ? ['deleted'] : []),
   ]
 }

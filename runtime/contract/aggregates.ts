@@ -1,6 +1,6 @@
 import type { ColumnFacts } from './manifest.ts'
 import type { ScalarName } from './scalar-names.ts'
-import type { NamePart } from './name-parts.ts'
+import type { CorePart } from './name-parts.ts'
 
 /** Figures of the columns of a group (spec/graphql.md 17.2): their result, HAVING and ORDER types. */
 export const groupFigures = {
@@ -29,9 +29,9 @@ export const groupFigures = {
 } as const satisfies Readonly<Record<string, Figure>>
 
 interface Figure {
-  readonly result: NamePart
-  readonly order: NamePart
-  readonly having: NamePart
+  readonly result: CorePart
+  readonly order: CorePart
+  readonly having: CorePart
   readonly help: string
 }
 
@@ -71,7 +71,7 @@ export const recurringTimes = {
     help: 'The day of the week, from 1 for Monday to 7 for Sunday.',
   },
   HOUR_OF_DAY: { member: 'hourOfDay', order: 'hourOfDayOrder', help: 'The hour of the day, from 0 to 23.' },
-} as const satisfies Readonly<Record<string, { member: NamePart; order: NamePart; help: string }>>
+} as const satisfies Readonly<Record<string, { member: CorePart; order: CorePart; help: string }>>
 
 export type RecurringTime = keyof typeof recurringTimes
 

@@ -225,8 +225,6 @@ export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, t
   readonly relationFilters?: true
   /** Its order type has fields for related rows. */
   readonly orderByRelated?: true
-  /** Its connections take `distinctOn`. */
-  readonly distinctOn?: true
   /** Its insert takes `onConflict`. */
   readonly upsert?: true
   /** Its connections have `groups`. */

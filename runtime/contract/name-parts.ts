@@ -40,7 +40,7 @@ export function baseOfField(kind: RootField, field: string): string | undefined 
 }
 
 /** The types of a relation, by what their names add to the relation's own (spec/graphql.md 2.2). */
-export const parts = {
+const partsOfAll = {
   row: '',
   connection: 'Connection',
   edge: 'Edge',
@@ -48,27 +48,6 @@ export const parts = {
   orderBy: 'OrderBy',
   insertInput: 'InsertInput',
   updateInput: 'UpdateInput',
-  rowInput: 'RowInput',
-  increment: 'IncrementInput',
-  multiply: 'MultiplyInput',
-  append: 'AppendInput',
-  prepend: 'PrependInput',
-  remove: 'RemoveInput',
-  setKey: 'SetKeyInput',
-  unsetKey: 'UnsetKeyInput',
-  keyInput: 'KeyInput',
-  parentInput: 'ParentInput',
-  childInput: 'ChildInput',
-  childrenInput: 'ChildrenInput',
-  relatedInput: 'RelatedInput',
-  parentChange: 'ParentChange',
-  optionalParentChange: 'OptionalParentChange',
-  childChange: 'ChildChange',
-  movableChildChange: 'MovableChildChange',
-  optionalChildChange: 'OptionalChildChange',
-  childrenChange: 'ChildrenChange',
-  movableChildrenChange: 'MovableChildrenChange',
-  optionalChildrenChange: 'OptionalChildrenChange',
   insertResponse: 'InsertResponse',
   updateResponse: 'UpdateResponse',
   deleteResponse: 'DeleteResponse',
@@ -77,142 +56,166 @@ export const parts = {
   avg: 'AvgAggregateResult',
   min: 'MinAggregateResult',
   max: 'MaxAggregateResult',
-  relationFilter: 'RelationFilter',
-  columnFilter: 'ColumnFilter',
-  columnComparison: 'ColumnComparison',
-  comparedColumn: 'ComparedColumn',
-  relationOrderBy: 'RelationOrderBy',
-  distinctField: 'DistinctField',
-  onConflict: 'OnConflict',
-  constraint: 'Constraint',
-  updateField: 'UpdateField',
-  groupBy: 'GroupBy',
-  grouped: 'Grouped',
-  groupKey: 'GroupKey',
-  groupWidths: 'GroupWidths',
-  groupOrder: 'GroupOrder',
-  groupKeyOrder: 'GroupKeyOrder',
-  dayOfWeek: 'GroupDayOfWeek',
-  dayOfWeekOrder: 'GroupDayOfWeekOrder',
-  hourOfDay: 'GroupHourOfDay',
-  hourOfDayOrder: 'GroupHourOfDayOrder',
-  sumOrder: 'SumOrder',
-  avgOrder: 'AvgOrder',
-  minOrder: 'MinOrder',
-  maxOrder: 'MaxOrder',
-  having: 'Having',
-  havingSum: 'HavingSum',
-  havingAvg: 'HavingAvg',
-  havingMin: 'HavingMin',
-  havingMax: 'HavingMax',
-  countDistinct: 'CountDistinctResult',
-  countDistinctOrder: 'CountDistinctOrder',
-  havingCountDistinct: 'HavingCountDistinct',
-  flags: 'FlagResult',
-  flagOrder: 'FlagOrder',
-  havingFlag: 'HavingFlag',
-  percentiles: 'PercentileResult',
-  percentileOrder: 'PercentileOrder',
-  percentileColumnOrder: 'PercentileColumnOrder',
-  havingPercentile: 'HavingPercentile',
-  havingPercentileColumn: 'HavingPercentileColumn',
-  listed: 'ValuesResult',
 } as const
 
-export type NamePart = keyof typeof parts
-export const partList = Object.keys(parts) as readonly NamePart[]
+/** Those of additions in the core: their names are free until some relation has the addition. */
+const partsOfAdditions = {
+  updates: {
+    rowInput: 'RowInput',
+    increment: 'IncrementInput',
+    multiply: 'MultiplyInput',
+    append: 'AppendInput',
+    prepend: 'PrependInput',
+    remove: 'RemoveInput',
+    setKey: 'SetKeyInput',
+    unsetKey: 'UnsetKeyInput',
+  },
+  nestedWrites: {
+    keyInput: 'KeyInput',
+    parentInput: 'ParentInput',
+    childInput: 'ChildInput',
+    childrenInput: 'ChildrenInput',
+    relatedInput: 'RelatedInput',
+    parentChange: 'ParentChange',
+    optionalParentChange: 'OptionalParentChange',
+    childChange: 'ChildChange',
+    movableChildChange: 'MovableChildChange',
+    optionalChildChange: 'OptionalChildChange',
+    childrenChange: 'ChildrenChange',
+    movableChildrenChange: 'MovableChildrenChange',
+    optionalChildrenChange: 'OptionalChildrenChange',
+  },
+  relationFilters: {
+    relationFilter: 'RelationFilter',
+  },
+  columnFilters: {
+    columnFilter: 'ColumnFilter',
+    columnComparison: 'ColumnComparison',
+    comparedColumn: 'ComparedColumn',
+  },
+  orderByRelated: {
+    relationOrderBy: 'RelationOrderBy',
+  },
+  upsert: {
+    onConflict: 'OnConflict',
+    constraint: 'Constraint',
+    updateField: 'UpdateField',
+  },
+  groups: {
+    groupBy: 'GroupBy',
+    grouped: 'Grouped',
+    groupKey: 'GroupKey',
+    groupWidths: 'GroupWidths',
+    groupOrder: 'GroupOrder',
+    groupKeyOrder: 'GroupKeyOrder',
+    dayOfWeek: 'GroupDayOfWeek',
+    dayOfWeekOrder: 'GroupDayOfWeekOrder',
+    hourOfDay: 'GroupHourOfDay',
+    hourOfDayOrder: 'GroupHourOfDayOrder',
+    sumOrder: 'SumOrder',
+    avgOrder: 'AvgOrder',
+    minOrder: 'MinOrder',
+    maxOrder: 'MaxOrder',
+    having: 'Having',
+    havingSum: 'HavingSum',
+    havingAvg: 'HavingAvg',
+    havingMin: 'HavingMin',
+    havingMax: 'HavingMax',
+    countDistinct: 'CountDistinctResult',
+    countDistinctOrder: 'CountDistinctOrder',
+    havingCountDistinct: 'HavingCountDistinct',
+    flags: 'FlagResult',
+    flagOrder: 'FlagOrder',
+    havingFlag: 'HavingFlag',
+    percentiles: 'PercentileResult',
+    percentileOrder: 'PercentileOrder',
+    percentileColumnOrder: 'PercentileColumnOrder',
+    havingPercentile: 'HavingPercentile',
+    havingPercentileColumn: 'HavingPercentileColumn',
+    listed: 'ValuesResult',
+  },
+} as const satisfies Readonly<Partial<Record<keyof EntityAdditions, Readonly<Record<string, string>>>>>
 
-/** Parts of additions: their names are free until some relation has the addition. */
-const additionOf: Readonly<Partial<Record<NamePart, keyof EntityAdditions>>> = {
-  rowInput: 'updates',
-  increment: 'updates',
-  multiply: 'updates',
-  append: 'updates',
-  prepend: 'updates',
-  remove: 'updates',
-  setKey: 'updates',
-  unsetKey: 'updates',
-  keyInput: 'nestedWrites',
-  parentInput: 'nestedWrites',
-  childInput: 'nestedWrites',
-  childrenInput: 'nestedWrites',
-  relatedInput: 'nestedWrites',
-  parentChange: 'nestedWrites',
-  optionalParentChange: 'nestedWrites',
-  childChange: 'nestedWrites',
-  movableChildChange: 'nestedWrites',
-  optionalChildChange: 'nestedWrites',
-  childrenChange: 'nestedWrites',
-  movableChildrenChange: 'nestedWrites',
-  optionalChildrenChange: 'nestedWrites',
-  relationFilter: 'relationFilters',
-  columnFilter: 'columnFilters',
-  columnComparison: 'columnFilters',
-  comparedColumn: 'columnFilters',
-  relationOrderBy: 'orderByRelated',
-  distinctField: 'distinctOn',
-  onConflict: 'upsert',
-  constraint: 'upsert',
-  updateField: 'upsert',
-  groupBy: 'groups',
-  grouped: 'groups',
-  groupKey: 'groups',
-  groupWidths: 'groups',
-  groupOrder: 'groups',
-  groupKeyOrder: 'groups',
-  dayOfWeek: 'groups',
-  dayOfWeekOrder: 'groups',
-  hourOfDay: 'groups',
-  hourOfDayOrder: 'groups',
-  sumOrder: 'groups',
-  avgOrder: 'groups',
-  minOrder: 'groups',
-  maxOrder: 'groups',
-  having: 'groups',
-  havingSum: 'groups',
-  havingAvg: 'groups',
-  havingMin: 'groups',
-  havingMax: 'groups',
-  countDistinct: 'groups',
-  countDistinctOrder: 'groups',
-  havingCountDistinct: 'groups',
-  flags: 'groups',
-  flagOrder: 'groups',
-  havingFlag: 'groups',
-  percentiles: 'groups',
-  percentileOrder: 'groups',
-  percentileColumnOrder: 'groups',
-  havingPercentile: 'groups',
-  havingPercentileColumn: 'groups',
-  listed: 'groups',
+export const parts = {
+  ...partsOfAll,
+  ...partsOfAdditions.updates,
+  ...partsOfAdditions.nestedWrites,
+  ...partsOfAdditions.relationFilters,
+  ...partsOfAdditions.columnFilters,
+  ...partsOfAdditions.orderByRelated,
+  ...partsOfAdditions.upsert,
+  ...partsOfAdditions.groups,
 }
 
-export const nameAdditions = [...new Set(Object.values(additionOf)), 'enumArrays'] as const
+/** Further types of relations, by name: each addition declares those that it brings (compiler/additions/NAME/facts.ts). */
+export interface AddedParts {}
+
+export type CorePart = keyof typeof parts
+export type NamePart = CorePart | keyof AddedParts
+
+/** The types that an addition (spec/graphql.md 17) brings, by what their names add to the relation's own. */
+export interface PartsAddition {
+  readonly name: string
+  readonly parts?: Readonly<Partial<Record<keyof AddedParts, string>>>
+}
+
+/** All parts, those of additions included. */
+export interface PartTable {
+  readonly suffixes: Readonly<Record<NamePart, string>>
+  readonly list: readonly NamePart[]
+  /** Additions that bring types, and some that bring none. */
+  readonly additions: readonly string[]
+  readonly additionOf: Readonly<Partial<Record<NamePart, string>>>
+  /** Most names have no such suffix; one comparison shows that. */
+  readonly anyPart: RegExp
+  /** Suffixes that make a name conflict with its base, for any additions. */
+  readonly endings: readonly string[]
+  readonly anyEnding: RegExp
+}
+
+/** The table of parts with those of these additions. */
+export function partTable(added: readonly PartsAddition[]): PartTable {
+  const suffixes: PartTable['suffixes'] = Object.assign({}, parts, ...added.map((one) => one.parts))
+  const list = Object.keys(suffixes) as readonly NamePart[]
+  const brought = [...Object.entries(partsOfAdditions), ...added.map((one) => [one.name, one.parts ?? {}] as const)]
+  const additionOf = Object.fromEntries(brought.flatMap(([name, own]) => Object.keys(own).map((part) => [part, name])))
+  const endings = [...new Set([...Object.values(suffixes), ...infixesOf(suffixes, list)])].filter((one) => one !== '')
+  return {
+    suffixes,
+    list,
+    additions: [...brought.map(([name]) => name), 'enumArrays'],
+    additionOf,
+    anyPart: endingIn(Object.values(suffixes).filter((one) => one !== '')),
+    endings,
+    anyEnding: endingIn(endings),
+  }
+}
+
+const endingIn = (endings: readonly string[]): RegExp => new RegExp(`(?:${endings.join('|')})$`)
 
 /** The parts of relations with these additions. */
-export const partsWith = (present: ReadonlySet<string>): readonly NamePart[] =>
-  partList.filter((part) => {
+export const partsWith = ({ list, additionOf }: PartTable, present: ReadonlySet<string>): readonly NamePart[] =>
+  list.filter((part) => {
     const addition = additionOf[part]
     return addition === undefined || present.has(addition)
   })
 
 /** Infixes between a base and a part that together are another part: `Relation` + `Filter`. */
-export const infixesOf = (used: readonly NamePart[]): readonly string[] => [
+export const infixesOf = (suffixes: PartTable['suffixes'], used: readonly NamePart[]): readonly string[] => [
   ...new Set(
     used.flatMap((long) =>
       used.flatMap((short) => {
-        const rest = parts[long].slice(0, parts[long].length - parts[short].length)
-        return short !== 'row' && rest !== '' && parts[long].endsWith(parts[short]) ? [rest] : []
+        const rest = suffixes[long].slice(0, suffixes[long].length - suffixes[short].length)
+        return short !== 'row' && rest !== '' && suffixes[long].endsWith(suffixes[short]) ? [rest] : []
       }),
     ),
   ),
 ]
 
-/** Most names have no such suffix; one comparison shows that. */
-export const anyPart = new RegExp(`(?:${partList.flatMap((part) => parts[part] || []).join('|')})$`)
-
 /** A name and the bases of which it would be a part: `PostEdge` -> PostEdge, Post. */
-export const basesOf = (name: string, used: readonly NamePart[]): readonly string[] =>
+export const basesOf = ({ anyPart, suffixes }: PartTable, name: string, used: readonly NamePart[]): readonly string[] =>
   anyPart.test(name)
-    ? used.flatMap((part) => (name.endsWith(parts[part]) ? [name.slice(0, name.length - parts[part].length)] : []))
+    ? used.flatMap((part) =>
+        name.endsWith(suffixes[part]) ? [name.slice(0, name.length - suffixes[part].length)] : [],
+      )
     : [name]

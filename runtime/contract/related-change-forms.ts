@@ -1,4 +1,4 @@
-import type { NamePart } from './name-parts.ts'
+import type { CorePart } from './name-parts.ts'
 
 /** Inputs that change rows related to one that is updated by key (spec/graphql.md 17.6). */
 
@@ -19,7 +19,7 @@ export const changeForms = {
   childrenChange: { of: 'children', connects: false, disconnects: false },
   movableChildrenChange: { of: 'children', connects: true, disconnects: false },
   optionalChildrenChange: { of: 'children', connects: true, disconnects: true },
-} as const satisfies Readonly<Partial<Record<NamePart, ChangeForm>>>
+} as const satisfies Readonly<Partial<Record<CorePart, ChangeForm>>>
 
 export type ChangePart = keyof typeof changeForms
 

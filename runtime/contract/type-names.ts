@@ -4,7 +4,7 @@ import { atOnce, type Steps } from '../lib/steps.ts'
 import { bucketTypes } from './aggregates.ts'
 import { filterForms, type FormName } from './filter-forms.ts'
 import type { CompositeFacts, EntityFacts, EnumFacts, Manifest, UnionFacts } from './manifest.ts'
-import { basesOf, partList, parts, partsWith, type NamePart, anyPart, infixesOf, nameAdditions } from './name-parts.ts'
+import { basesOf, parts, partsWith, type NamePart, type PartTable, infixesOf } from './name-parts.ts'
 import { scalarNames } from './scalar-names.ts'
 
 /**
@@ -33,25 +33,20 @@ interface Reserved {
   readonly bases: ReadonlySet<string>
 }
 
-const reserve = (names: Iterable<string>): Reserved => {
-  const all = new Set(names)
-  return { names: all, bases: new Set([...all].flatMap((name) => basesOf(name, partList))) }
-}
-
-const reservedAlways = reserve(builtIn)
 const geoNames = ['GeoJSON', 'GeoJSONFilter', 'GeoJSONDistance']
 const updateNames = ['JSONSetKey', 'JSONUnsetKey']
 const deletedNames = ['DeletedRows']
 
 /** The same object while the additions are equal. */
-const reservedWith = (
+function reservedWith(
+  table: PartTable,
   geo: boolean,
   groups: boolean,
   updates: boolean,
   softDelete: boolean,
   ...forms: readonly FormName[]
-): Reserved =>
-  reserve([
+): Reserved {
+  const names = new Set([
     ...builtIn,
     ...(geo ? geoNames : []),
     ...(groups ? bucketTypes : []),
@@ -59,11 +54,15 @@ const reservedWith = (
     ...(softDelete ? deletedNames : []),
     ...forms.flatMap((form) => filterForms[form].types),
   ])
+  return { names, bases: new Set([...names].flatMap((name) => basesOf(table, name, table.list))) }
+}
 
-const reservedIn = ({ geo, groups, updates, softDelete, forms = [] }: Manifest, memo: Memo): Reserved =>
-  geo === true || groups === true || updates === true || softDelete === true || forms.length > 0
-    ? memo.one(reservedWith, geo === true, groups === true, updates === true, softDelete === true, ...forms)
-    : reservedAlways
+const reservedIn = (
+  { geo, groups, updates, softDelete, forms = [] }: Manifest,
+  table: PartTable,
+  memo: Memo,
+): Reserved =>
+  memo.one(reservedWith, table, geo === true, groups === true, updates === true, softDelete === true, ...forms)
 
 export interface Names {
   /** True if the relation owns the types of its base name. */
@@ -78,6 +77,9 @@ export interface Names {
   readonly find: (name: string) => EntityPart | ValuePart | undefined
   /** Whether enums have filters for arrays of them. */
   readonly listFilters: boolean
+  /** The additions of relations that bring types. */
+  readonly additions: ReadonlySet<string>
+  readonly table: PartTable
   /** Relations with a key that own their names, by precedence. */
   readonly exposed: readonly EntityFacts[]
   /** Relations with types of inserts only. */
@@ -138,9 +140,9 @@ interface EnumPart {
  * The part of the names that is equal for every role, and takes most of the time: with a memo it can be computed in
  * advance, yielding in between.
  */
-export function* namesForAll(manifest: Manifest, memo: Memo) {
-  const reserved = reservedIn(manifest, memo)
-  const namings = yield* memo.map(readNaming, yield* memo.map(namingText, manifest.entities))
+export function* namesForAll(manifest: Manifest, table: PartTable, memo: Memo) {
+  const reserved = reservedIn(manifest, table, memo)
+  const namings = yield* memo.map(readNaming, yield* memo.map(namingText, manifest.entities, table), table)
   yield
   const tables = tablesOf({ rooted: yield* memo.groups(rootsOf, namings) })
   yield
@@ -154,9 +156,10 @@ const baseName = ({ name }: EntityFacts): string => name
 export function* namesAhead(
   manifest: Manifest,
   readable: readonly boolean[],
+  table: PartTable,
   { shared, own }: RoleMemory,
 ): Steps<void> {
-  const { standings } = yield* namesForAll(manifest, shared)
+  const { standings } = yield* namesForAll(manifest, table, shared)
   yield
   const alone = standingSo('alone', manifest.entities, standings, readable)
   yield
@@ -187,17 +190,24 @@ const ownersAmong = (
 export function createNames(
   manifest: Manifest,
   { readable, insertOnly }: Counted,
+  table: PartTable,
   { shared, own }: RoleMemory = withoutMemories,
 ): Names {
   const { entities } = manifest
   const others = new Map<string, ValuePart | EntityPart>()
-  const { reserved, standings, additions } = atOnce(namesForAll(manifest, shared))
+  const { reserved, standings, additions } = atOnce(namesForAll(manifest, table, shared))
   // Most names are uncontested; only the contested ones are processed in order.
   const alone = standingSo('alone', entities, standings, readable)
   const aloneByName = own.table(baseName, alone)
-  const contested = claimContested(standingSo('contested', entities, standings, readable), aloneByName, additions)
+  const contested = claimContested(
+    standingSo('contested', entities, standings, readable),
+    aloneByName,
+    table,
+    additions,
+  )
   const claims: Claims = {
-    used: partsWith(additions),
+    table,
+    used: partsWith(table, additions),
     get: (name) => contested.get(name) ?? aloneByName.get(name),
   }
   const owners = ownersAmong(entities, alone, contested)
@@ -244,6 +254,8 @@ export function createNames(
     ownsInterface,
     ownsCollection: (name) => collectionTypes(name).every(([type]) => others.get(type)?.kind === 'collection'),
     listFilters,
+    additions,
+    table,
     exposed: keyedOf(owners, atOnce(own.map(isKeyed, owners))),
     insertOnly: inserted,
     nameless: () => withoutThese(entities, owners),
@@ -290,18 +302,19 @@ interface Naming {
 }
 
 /** As text, equal for equal facts. */
-function namingText(entity: EntityFacts): string {
+function namingText(entity: EntityFacts, { additions }: PartTable): string {
+  const facts: object = entity
   const naming: Omit<Naming, 'roots'> = {
     name: entity.name,
     keyed: isKeyed(entity),
-    additions: nameAdditions.filter((addition) => entity[addition] === true),
+    additions: additions.filter((addition) => (facts as Readonly<Record<string, unknown>>)[addition] === true),
   }
   return JSON.stringify(naming)
 }
 
-function readNaming(text: string): Naming {
+function readNaming(text: string, table: PartTable): Naming {
   const naming = JSON.parse(text) as Omit<Naming, 'roots'>
-  return { ...naming, roots: rootsOfName(naming.name) }
+  return { ...naming, roots: rootsOfName(table, naming.name) }
 }
 
 /** Whether a relation can have the name, and whether another relation's name decides that. */
@@ -312,11 +325,7 @@ const validName = /^[_A-Za-z][_0-9A-Za-z]*$/
 /** Whether it is a valid GraphQL name that introspection does not reserve (October 2021, 2.1.9). */
 const isSpellable = (name: string): boolean => validName.test(name) && !name.startsWith('__')
 
-/** Suffixes that make a name conflict with its base, for any additions. */
-const endings = [...new Set([...Object.values(parts), ...infixesOf(partList)])].filter((ending) => ending !== '')
-const anyEnding = new RegExp(`(?:${endings.join('|')})$`)
-
-const rootsOfName = (name: string): readonly string[] =>
+const rootsOfName = ({ endings, anyEnding }: PartTable, name: string): readonly string[] =>
   anyEnding.test(name)
     ? [name, ...endings.flatMap((ending) => (name.endsWith(ending) ? [name.slice(0, -ending.length)] : []))]
     : [name]
@@ -348,6 +357,7 @@ const additionsIn = (lists: readonly (readonly string[])[]): ReadonlySet<string>
 
 /** Which relations own the types of their base names. */
 interface Claims extends Owners {
+  readonly table: PartTable
   readonly used: readonly NamePart[]
 }
 
@@ -358,10 +368,11 @@ type Owners = Lookup<EntityFacts>
 function findPart(claims: Claims, name: string): { readonly entity: EntityFacts; readonly part: NamePart } | undefined {
   const own = claims.get(name)
   if (own !== undefined) return { entity: own, part: 'row' }
+  const { anyPart, suffixes } = claims.table
   if (!anyPart.test(name)) return undefined
   for (const part of claims.used) {
-    if (!name.endsWith(parts[part])) continue
-    const entity = claims.get(name.slice(0, name.length - parts[part].length))
+    if (!name.endsWith(suffixes[part])) continue
+    const entity = claims.get(name.slice(0, name.length - suffixes[part].length))
     if (entity !== undefined) return { entity, part }
   }
   return undefined
@@ -396,11 +407,12 @@ function withoutThese(entities: readonly EntityFacts[], those: readonly EntityFa
 function claimContested(
   contested: readonly EntityFacts[],
   alone: Owners,
+  table: PartTable,
   present: ReadonlySet<string>,
 ): ReadonlyMap<string, EntityFacts> {
   const found = new Map<string, EntityFacts>()
-  const claims: Claims = { used: partsWith(present), get: (name) => found.get(name) ?? alone.get(name) }
-  const infixes = infixesOf(claims.used)
+  const claims: Claims = { table, used: partsWith(table, present), get: (name) => found.get(name) ?? alone.get(name) }
+  const infixes = infixesOf(table.suffixes, claims.used)
   /** Names one of whose parts would be the name of a claimed relation. */
   const blocked = new Set<string>()
   const isClaimed = (name: string): boolean => claims.get(name) !== undefined
@@ -416,7 +428,7 @@ function claimContested(
     for (const entity of contested) {
       if (isKeyed(entity) !== withKey || !isFree(entity.name)) continue
       found.set(entity.name, entity)
-      for (const base of basesOf(entity.name, claims.used)) blocked.add(base)
+      for (const base of basesOf(table, entity.name, claims.used)) blocked.add(base)
     }
   return found
 }

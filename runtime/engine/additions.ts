@@ -1,12 +1,16 @@
 import type { GraphQLArgumentConfig, GraphQLDirective, GraphQLNamedType } from 'graphql'
-import type { EntityFacts, Manifest } from '../contract/manifest.ts'
+import type { EntityAdditions, EntityFacts, Manifest } from '../contract/manifest.ts'
+import { partTable, type PartsAddition, type PartTable } from '../contract/name-parts.ts'
 
 export type RowArguments = Readonly<Record<string, GraphQLArgumentConfig & { readonly description: string }>>
 
-/** The part of an addition (spec/graphql.md 17) in the schemas of roles. */
-export interface SchemaAddition {
-  /** The fact of manifests with something for it. */
-  readonly fact: keyof Manifest
+/**
+ * The part of an addition (spec/graphql.md 17) in the schemas of roles. Stages that make or read them declare further
+ * members here.
+ */
+export interface SchemaAddition extends PartsAddition {
+  /** The fact of manifests, or of relations with types of it, that something has it. */
+  readonly name: keyof Manifest | keyof EntityAdditions
   readonly directives?: readonly GraphQLDirective[]
   /** Types that do not depend on relations. */
   readonly types?: readonly GraphQLNamedType[]
@@ -15,3 +19,11 @@ export interface SchemaAddition {
   /** Whether inputs of the relation with exactly one possible member are marked. */
   readonly marksAlternatives?: (entity: EntityFacts) => boolean
 }
+
+/** All additions of an engine. */
+export interface EngineAdditions {
+  readonly list: readonly SchemaAddition[]
+  readonly parts: PartTable
+}
+
+export const engineAdditions = (list: readonly SchemaAddition[]): EngineAdditions => ({ list, parts: partTable(list) })

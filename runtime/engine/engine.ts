@@ -4,7 +4,7 @@ import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { Revision } from '../contract/artifact.ts'
 import { createLru, type LruStats } from '../lib/caches.ts'
-import type { SchemaAddition } from './additions.ts'
+import type { EngineAdditions } from './additions.ts'
 import { evaluateModule } from './load.ts'
 import { createMemories, maxRoles, type Memories } from '../lib/memo/memo.ts'
 import { createPrivileges } from './privileges.ts'
@@ -17,6 +17,7 @@ export interface Engine {
   /** Schema version to check requests with; null if the database is not followed. */
   readonly version: string | null
   readonly manifest: Manifest
+  readonly additions: EngineAdditions
   readonly view: (role: string) => RoleView
   readonly privileges: (role: string) => RolePrivileges
   readonly entity: (id: ObjectId) => EntityBuilder
@@ -29,7 +30,7 @@ export type CreateEngine = (revision: Revision, memories?: Memories) => Engine
 
 export function createEngine(
   revision: Revision,
-  additions: readonly SchemaAddition[],
+  additions: EngineAdditions,
   memories: Memories = createMemories(),
 ): Engine {
   const views = createLru<string, RoleView>(maxRoles)
@@ -40,6 +41,7 @@ export function createEngine(
     revision: revision.id,
     version: revision.version,
     manifest: revision.manifest,
+    additions,
     view: (role) => {
       const known = views.get(role)
       if (known !== undefined) return known

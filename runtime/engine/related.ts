@@ -59,10 +59,6 @@ export const orderRelations = (visible: RoleVisibility, entity: EntityFacts): Re
 export const enumFields = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
   new Map([...byField(columns)].filter(([name]) => !['true', 'false', 'null'].includes(name)))
 
-/** Columns that `distinctOn` can name, by field (spec/graphql.md 17). */
-export const distinctFields = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> =>
-  entity.distinctOn === true ? enumFields(visible.orderable(entity)) : new Map()
-
 /** Columns that rows can be grouped by (spec/graphql.md 17.2), by field: pages of groups are sorted by them. */
 export const groupColumns = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> =>
   byField(visible.orderable(entity))

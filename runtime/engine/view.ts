@@ -11,7 +11,7 @@ import type {
 } from '../contract/manifest.ts'
 import type { ConditionFacts } from '../contract/stated.ts'
 import type { ExtensionName } from '../contract/filter-forms.ts'
-import type { SchemaAddition } from './additions.ts'
+import type { EngineAdditions, SchemaAddition } from './additions.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
 import { withoutMemories, type RoleMemory } from '../lib/memo/memo.ts'
 import {
@@ -33,7 +33,7 @@ import {
 export interface RoleVisibility extends VisibleTypes, VisibleColumns, VisibleRelations {
   readonly manifest: Manifest
   readonly role: string
-  /** Those that the manifest has something for. */
+  /** Those that something of the manifest has. */
   readonly additions: readonly SchemaAddition[]
   readonly names: Names
   readonly can: (grantees: Grantees) => boolean
@@ -115,12 +115,12 @@ function relationsVisibleTo(
 export function visibleTo(
   manifest: Manifest,
   role: string,
-  additions: readonly SchemaAddition[],
+  { list, parts }: EngineAdditions,
   memory: RoleMemory = withoutMemories,
 ): RoleVisibility {
   const rights = rightsOf(manifest, role, memory.own)
   const { can, usable } = rights
-  const names = createNames(manifest, rights, memory)
+  const names = createNames(manifest, rights, parts, memory)
   const types = typesVisibleTo(manifest, rights, names)
   const relations = relationsVisibleTo(manifest, rights, names, memory)
   const { entity: entityOf, isExposed, isTyped } = relations
@@ -151,7 +151,7 @@ export function visibleTo(
   return withExposed({
     manifest,
     role,
-    additions: additions.filter(({ fact }) => manifest[fact] !== undefined),
+    additions: list.filter(({ name }) => name in manifest || names.additions.has(name)),
     names,
     can,
     hasExtension: (name) => {

@@ -3,7 +3,7 @@ import type { Caller, RequestContext } from '../contract/execution.ts'
 import type { RevisionSource } from '../contract/artifact.ts'
 import { refusalOf } from '../contract/facts.ts'
 import { refuseEnded } from '../db/pool/waiting.ts'
-import type { CreateEngine } from '../engine/engine.ts'
+import type { EngineAdditions } from '../engine/additions.ts'
 import { summaryOf, type Summary } from '../engine/summary.ts'
 import { inTurns } from '../lib/steps.ts'
 import { admit, type Admission } from './allowlist/admission.ts'
@@ -92,12 +92,12 @@ interface TextTurn extends Turn<Loaded> {
 /** Parts that depend on the additions. */
 interface MadeParts {
   readonly apart: Apart
-  readonly createEngine: CreateEngine
+  readonly engineAdditions: EngineAdditions
 }
 
 export function createService(parts: ServiceParts & MadeParts, additions: readonly ServiceAddition[]): GraphqlService {
-  const { database, source, now = Date.now, apart, createEngine, failed } = parts
-  const cell = createCell(createLoad(source, createEngine, now), now)
+  const { database, source, now = Date.now, apart, engineAdditions, failed } = parts
+  const cell = createCell(createLoad(source, engineAdditions, now), now)
   const texts = createTexts()
   const { serve, watch } = createPipeline<Loaded, TextTurn>({
     cell,

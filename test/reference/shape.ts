@@ -1,6 +1,6 @@
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, type GraphQLNamedType } from 'graphql'
 import { objectId } from '../../runtime/contract/facts.ts'
-import { parts, type NamePart } from '../../runtime/contract/name-parts.ts'
+import { parts, type CorePart } from '../../runtime/contract/name-parts.ts'
 import { meaningOf, type FieldMeaning } from '../../runtime/engine/meaning.ts'
 import type { RoleView } from '../../runtime/engine/schema/schema.ts'
 import { nameObject } from '../../compiler/catalog/catalog.ts'
@@ -81,8 +81,8 @@ const isTypeOf = (world: World, { visible }: RoleView, type: string, relation: s
 
 function otherFields(world: World, view: RoleView, table: ApiTable): readonly string[] {
   const { schema } = view
-  const typeNamed = (part: NamePart): GraphQLNamedType | undefined => schema.getType(table.type + parts[part])
-  const lacks = (part: NamePart, names: Iterable<string>): readonly string[] => {
+  const typeNamed = (part: CorePart): GraphQLNamedType | undefined => schema.getType(table.type + parts[part])
+  const lacks = (part: CorePart, names: Iterable<string>): readonly string[] => {
     const type = typeNamed(part)
     const fields = isInputObjectType(type) ? type.getFields() : {}
     return [...names].filter((name) => !Object.hasOwn(fields, name))

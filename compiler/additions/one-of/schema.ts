@@ -2,7 +2,7 @@ import { GraphQLOneOfDirective } from 'graphql'
 import type { SchemaAddition } from '../../../runtime/engine/additions.ts'
 
 export const oneOf: SchemaAddition = {
-  fact: 'oneOf',
+  name: 'oneOf',
   directives: [GraphQLOneOfDirective],
   marksAlternatives: (entity) => entity.oneOf === true,
 }

@@ -24,7 +24,7 @@ const rowArguments = {
 }
 
 export const softDelete: SchemaAddition = {
-  fact: 'softDelete',
+  name: 'softDelete',
   types: [deletedRows],
   rowArguments: (of) => (of.softDelete == null ? {} : rowArguments),
 }

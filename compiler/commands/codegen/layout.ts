@@ -12,7 +12,7 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql'
-import { lowerFirst, parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
+import { lowerFirst, parts, type CorePart } from '../../../runtime/contract/name-parts.ts'
 import { changeParts } from '../../../runtime/contract/related-change-forms.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import { changeOperatorNames } from '../../../runtime/sql/change-operators.ts'
@@ -101,7 +101,7 @@ export function layOut(schema: GraphQLSchema, readings: Readings = {}): Layout {
 }
 
 /** Parts of a table's API only for writing. */
-const writes: readonly NamePart[] = [
+const writes: readonly CorePart[] = [
   'insertInput',
   'updateInput',
   'onConflict',

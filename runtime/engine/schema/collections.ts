@@ -1,5 +1,4 @@
 import {
-  type GraphQLEnumType,
   GraphQLInputObjectType,
   GraphQLList,
   GraphQLObjectType,
@@ -10,7 +9,7 @@ import {
 import { formOf, hasElementFilter } from '../../contract/facts.ts'
 import { figureType, groupFigures, type GroupFigure } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts, ValueType } from '../../contract/manifest.ts'
-import type { NamePart } from '../../contract/name-parts.ts'
+import type { CorePart } from '../../contract/name-parts.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { filterComputed } from '../computed-filters.ts'
 import { edgeRelations, figureColumns, orderRelations } from '../related.ts'
@@ -40,7 +39,6 @@ export function collectionArguments(entity: EntityFacts, types: SchemaTypes): Gr
   const orderBy = types.part(entity, 'orderBy') as GraphQLInputObjectType | undefined
   const defaultOrder = types.defaultOrder(entity)
   const defaultFilter = types.defaultFilter(entity)
-  const distinctField = types.part(entity, 'distinctField') as GraphQLEnumType | undefined
   return {
     ...pageArgs(entity.maxRows),
     ...(filter && {
@@ -57,12 +55,7 @@ export function collectionArguments(entity: EntityFacts, types: SchemaTypes): Gr
         description: 'What to sort by, the most important first. Rows that tie are sorted by their key.',
       },
     }),
-    ...(distinctField && {
-      distinctOn: {
-        type: new GraphQLList(nonNull(distinctField)),
-        description: 'Take one row for each combination of values of these fields: the first in the order.',
-      },
-    }),
+    ...types.collectionArguments(entity),
     ...types.rowArguments(entity),
   }
 }
@@ -269,7 +262,7 @@ export const makeFigureResult = (
 /** An object with a member for each column; undefined without columns. */
 export const ofColumns =
   (
-    part: NamePart,
+    part: CorePart,
     description: string,
     columnsOf: (entity: EntityFacts) => readonly ColumnFacts[],
     valueOf: (column: ColumnFacts, types: SchemaTypes) => readonly [type: GraphQLOutputType, help: string],

@@ -7,7 +7,7 @@ import {
   type TimeUnit,
 } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
-import type { NamePart } from '../../contract/name-parts.ts'
+import type { CorePart } from '../../contract/name-parts.ts'
 import { writtenEnum } from '../meaning.ts'
 import { groupColumns, groupRelations, reachesKey } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
@@ -67,7 +67,7 @@ const keyInputs = (
   visible: RoleVisibility,
   entity: EntityFacts,
   types: SchemaTypes,
-  part: NamePart,
+  part: CorePart,
   isSuch: (column: ColumnFacts) => boolean,
   column: (column: ColumnFacts) => InputField[1],
   say: (target: string) => string,

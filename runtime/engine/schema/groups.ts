@@ -16,7 +16,7 @@ import {
 } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
-import type { NamePart } from '../../contract/name-parts.ts'
+import type { CorePart } from '../../contract/name-parts.ts'
 import {
   figureColumns,
   measuredColumns,
@@ -88,7 +88,7 @@ export const flagHelp = 'Whether the values are true, nulls left out.'
 /** Undefined if no column has the figure. */
 const figureInput = (
   entity: EntityFacts,
-  part: NamePart,
+  part: CorePart,
   description: string,
   fields: readonly InputField[],
   shape: { readonly isOneOf?: true } = {},

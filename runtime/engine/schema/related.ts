@@ -1,8 +1,7 @@
-import { GraphQLEnumType, GraphQLInputObjectType, type GraphQLInputType } from 'graphql'
+import { GraphQLInputObjectType, type GraphQLInputType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import type { NamePart } from '../../contract/name-parts.ts'
-import { writtenEnum } from '../meaning.ts'
-import { distinctFields, filterRelations, orderRelations, type Related } from '../related.ts'
+import { filterRelations, orderRelations, type Related } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import { orderByDirection } from './filters.ts'
 import { typeName, type MakePart, type SchemaTypes } from './types.ts'
@@ -64,22 +63,3 @@ export const makeRelationOrderBy: MakePart = (entity, types) =>
     description: `What of the rows of ${entity.name} that belong to a row can be sorted by.`,
     fields: { count: { type: orderByDirection, description: 'Sort by how many there are, in this direction.' } },
   })
-
-/** The values are SQL names of columns. */
-export const makeDistinctField =
-  (visible: RoleVisibility): MakePart =>
-  (entity) => {
-    const fields = [...distinctFields(visible, entity)]
-    if (fields.length === 0) return undefined
-    return new GraphQLEnumType({
-      name: typeName(entity, 'distinctField'),
-      description: `The fields of ${entity.name} that tell rows apart.`,
-      extensions: writtenEnum,
-      values: Object.fromEntries(
-        fields.map(([name, { column }]) => [
-          name,
-          { value: column, description: `One row for each value of ${name}.` },
-        ]),
-      ),
-    })
-  }

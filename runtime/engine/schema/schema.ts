@@ -14,9 +14,9 @@ import {
 import type { CompositeFacts, FunctionFacts, Manifest, ObjectId, UnionFacts } from '../../contract/manifest.ts'
 import { once } from '../../lib/caches.ts'
 import { withoutMemories, type RoleMemory } from '../../lib/memo/memo.ts'
-import type { SchemaAddition } from '../additions.ts'
+import type { EngineAdditions } from '../additions.ts'
 import { visibleTo, withExposed, type RoleVisibility } from '../view.ts'
-import type { NamePart } from '../../contract/name-parts.ts'
+import type { CorePart } from '../../contract/name-parts.ts'
 import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { makeColumnComparison, makeColumnFilter, makeComparedColumn } from './compared.ts'
 import { compositeMakers } from './composites.ts'
@@ -38,7 +38,7 @@ import {
 import { bucketEnums, makeGroupBy, makeGroupKey, makeGroupKeyOrder } from './group-keys.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
-import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
+import { makeRelationFilter, makeRelationOrderBy } from './related.ts'
 import { makeChildInput, makeKeyInput, makeParentInput } from './nested.ts'
 import { makeRelatedInput, relatedChangeMakers } from './related-changes.ts'
 import { makeInterface, withInterface } from './interfaces.ts'
@@ -105,7 +105,7 @@ function sharedTypes(visible: RoleVisibility): Shared {
   return added.length === 0 ? shared : typesByName([...shared.values(), ...added])
 }
 
-const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> => ({
+const coreMakers = (visible: RoleVisibility): Readonly<Record<CorePart, MakePart>> => ({
   row: makeRow(visible),
   connection: makeConnection,
   edge: makeEdge(visible),
@@ -134,7 +134,6 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   columnComparison: makeColumnComparison(visible),
   comparedColumn: makeComparedColumn(visible),
   relationOrderBy: makeRelationOrderBy,
-  distinctField: makeDistinctField(visible),
   onConflict: makeOnConflict,
   constraint: makeConstraint(visible),
   updateField: makeUpdateField(visible),
@@ -174,7 +173,7 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
 const typesOf = (visible: RoleVisibility): SchemaTypes =>
   createTypes(
     visible,
-    makers(visible),
+    Object.assign(coreMakers(visible), ...visible.additions.map((one) => one.makers?.(visible))),
     compositeMakers(visible),
     (name, types) => makeInterface(visible, name, types),
     (name, part, types) => makeInterfacePart(visible, name, part, types),
@@ -184,7 +183,7 @@ const typesOf = (visible: RoleVisibility): SchemaTypes =>
 export function buildView(
   manifest: Manifest,
   role: string,
-  additions: readonly SchemaAddition[],
+  additions: EngineAdditions,
   memory: RoleMemory = withoutMemories,
 ): RoleView {
   return roleViewOf(visibleTo(manifest, role, additions, memory))

@@ -26,7 +26,7 @@ import type {
 import { enumOperators } from '../../sql/operators.ts'
 import { groupBy } from '../../lib/steps.ts'
 import { withMeaning, type FieldMeaning, type WrapperMember } from '../meaning.ts'
-import { parts, type NamePart } from '../../contract/name-parts.ts'
+import { parts, type AddedParts, type CorePart, type NamePart } from '../../contract/name-parts.ts'
 import type { InterfaceTypeName } from '../../contract/type-names.ts'
 import type { RowArguments } from '../additions.ts'
 import { defaultFilterOf } from '../visible.ts'
@@ -55,6 +55,8 @@ export interface SchemaTypes {
   readonly alternatives: (entity: EntityFacts) => { readonly isOneOf?: true }
   /** Further arguments of fields that find rows of a relation, or any row by its node id. */
   readonly rowArguments: (of: EntityFacts | Manifest) => RowArguments
+  /** Further arguments of fields with a collection of the relation. */
+  readonly collectionArguments: (entity: EntityFacts) => GraphQLFieldConfigArgumentMap
   readonly node: GraphQLInterfaceType
   /** An interface from comments. */
   readonly interface: (name: string) => GraphQLInterfaceType
@@ -66,6 +68,15 @@ export interface SchemaTypes {
 export type SchemaField = GraphQLFieldConfig<unknown, unknown>
 export type Fields = GraphQLFieldConfigMap<unknown, unknown>
 export type MakePart = (entity: EntityFacts, types: SchemaTypes) => GraphQLNamedType | undefined
+
+declare module '../additions.ts' {
+  interface SchemaAddition {
+    /** Makes its types of relations. */
+    readonly makers?: (visible: RoleVisibility) => Readonly<Partial<Record<keyof AddedParts, MakePart>>>
+    /** Further arguments of fields with a collection of the relation. */
+    readonly collectionArguments?: (entity: EntityFacts, types: SchemaTypes) => GraphQLFieldConfigArgumentMap
+  }
+}
 
 export const field = (
   type: GraphQLOutputType,
@@ -162,7 +173,7 @@ export interface CompositeMakers {
 /** Creates the types of a role; `makers` make the parts of a relation's types. */
 export function createTypes(
   visible: RoleVisibility,
-  makers: Readonly<Record<NamePart, MakePart>>,
+  makers: Readonly<Partial<Record<NamePart, MakePart>>>,
   composites: CompositeMakers,
   makeInterface: (name: string, types: SchemaTypes) => GraphQLInterfaceType,
   makeInterfacePart: (name: string, part: InterfaceTypeName, types: SchemaTypes) => GraphQLNamedType | undefined,
@@ -174,7 +185,7 @@ export function createTypes(
   const part = (entity: EntityFacts, name: NamePart): GraphQLNamedType | undefined => {
     let known = made.get(entity)
     if (known === undefined) made.set(entity, (known = {}))
-    if (!(name in known)) known[name] = makers[name](entity, types)
+    if (!(name in known)) known[name] = makers[name]?.(entity, types)
     return known[name]
   }
   const typesOf = (item: EnumFacts): EnumTypes => {
@@ -223,6 +234,8 @@ export function createTypes(
     },
     alternatives: (entity) => (additions.some((one) => one.marksAlternatives?.(entity)) ? { isOneOf: true } : {}),
     rowArguments: (of) => Object.assign({}, ...additions.map((one) => one.rowArguments?.(of))),
+    collectionArguments: (entity) =>
+      Object.assign({}, ...additions.map((one) => one.collectionArguments?.(entity, types))),
     part,
     enum: (item) => typesOf(item).type,
     enumFilter: (item) => typesOf(item).filter,
@@ -239,7 +252,7 @@ export function createTypes(
   return types
 }
 
-export const typeName = (entity: EntityFacts, part: NamePart): string => entity.name + parts[part]
+export const typeName = (entity: EntityFacts, part: CorePart): string => entity.name + parts[part]
 
 /** A column's field name and type; only for columns that the role sees or may write. */
 export function shown(column: ColumnFacts): { readonly name: string; readonly type: ValueType } {

@@ -6,8 +6,7 @@ import { badArgument } from '../protocol/failures.ts'
 import { amongMeant } from './deleted.ts'
 import { planChosen } from './default-filter.ts'
 import { planGroups } from './groups.ts'
-import { isGiven, inputValue, type Input } from './input.ts'
-import { planOrder, planTypedOrder, planPage } from './order.ts'
+import { planOrder, planTypedOrder, planPage, type Args } from './order.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type {
   AggregateMember,
@@ -26,7 +25,7 @@ export function planCollection(planner: Planner, entity: EntityFacts, selected: 
   return {
     entity,
     filter: amongMeant(entity, planChosen(planner, entity, args('filter')), args('deleted')),
-    ...planDistinct(args('distinctOn')),
+    ...planAdded(planner, args),
     order,
     page: planPage(entity, order, args),
     members: planConnection(planner, entity, selected),
@@ -57,11 +56,15 @@ export function planCollections(
   })
 }
 
-/** The values of the enum are SQL names; an empty list equals absence. */
-function planDistinct(input: Input): Pick<Collection, 'distinct'> {
-  const columns = new Set(isGiven(input) ? (inputValue(input) as readonly string[]) : [])
-  return columns.size === 0 ? {} : { distinct: [...columns] }
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** Plans its arguments of a collection. */
+    readonly planCollection?: (args: Args) => Partial<Collection>
+  }
 }
+
+const planAdded = ({ visible }: Planner, args: Args): Partial<Collection> =>
+  Object.assign({}, ...visible.additions.map(({ planCollection }) => planCollection?.(args)))
 
 const planConnection = (planner: Planner, entity: EntityFacts, connection: SelectedField) =>
   planMembers<ConnectionMember>(planner, connection, {

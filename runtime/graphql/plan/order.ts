@@ -94,7 +94,8 @@ function planRelatedOrder(
   return planTerms(planner, target, input, (key) => from(there(key)))
 }
 
-type Args = (name: string) => Input
+/** The arguments of a field by name. */
+export type Args = (name: string) => Input
 
 /**
  * The checks of spec/graphql.md 5.2, in its order.

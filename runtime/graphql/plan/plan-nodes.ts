@@ -141,8 +141,6 @@ export interface Page {
 export interface Collection {
   readonly entity: EntityFacts
   readonly filter: Filter | null
-  /** SQL names of columns: of the rows with equal values in them only the first in the order counts. */
-  readonly distinct?: readonly string[]
   readonly order: readonly OrderTerm[]
   readonly page: Page
   readonly members: readonly ConnectionMember[]

@@ -64,44 +64,24 @@ const isIntrospection = (name: string): boolean => name === '__schema' || name =
 function planRoot(planner: Planner, selected: SelectedField): Root {
   const { key, field } = selected
   const meaning = meaningOf(field)
-  switch (meaning.kind) {
-    case 'collection':
-      return { kind: 'collection', key, collection: planCollection(planner, meaning.entity, selected) }
-    case 'collections':
-      return { kind: 'collections', key, of: planCollections(planner, meaning.of, selected) }
-    case 'by-key':
-      return planByKey(planner, meaning, selected)
-    case 'node':
-      return planNode(planner, selected)
-    case 'call': {
-      const { function: fn } = meaning
-      const args = planArguments(fn, planner.args(selected))
-      return { key, call: fn.id, args, ...planResult('call', planner, fn, selected) }
-    }
-    case 'insert':
-    case 'update':
-    case 'delete':
-      return planWrite(planner, meaning.kind, meaning.entity, selected)
-    case 'update-row':
-      return (
-        planRelated(planner, meaning.entity, meaning.key, selected) ??
-        planRowChange(planner, meaning.kind, meaning.entity, meaning.key, selected)
-      )
-    case 'delete-row':
-      return planRowChange(planner, meaning.kind, meaning.entity, meaning.key, selected)
-    case 'update-rows':
-      return planUpdateRows(planner, meaning.entity, meaning.key, selected)
-    case 'node-id':
-    case 'column':
-    case 'attribute':
-    case 'relation':
-    case 'union':
-    case 'computed':
-    case 'headline':
-    case 'between':
-    case 'member':
-      throw new Error(`${field.name} cannot stand at the root`)
+  if (meaning.kind === 'collection')
+    return { kind: 'collection', key, collection: planCollection(planner, meaning.entity, selected) }
+  if (meaning.kind === 'collections')
+    return { kind: 'collections', key, of: planCollections(planner, meaning.of, selected) }
+  if (meaning.kind === 'by-key') return planByKey(planner, meaning, selected)
+  if (meaning.kind === 'node') return planNode(planner, selected)
+  if (meaning.kind === 'call') {
+    const { function: fn } = meaning
+    const args = planArguments(fn, planner.args(selected))
+    return { key, call: fn.id, args, ...planResult('call', planner, fn, selected) }
   }
+  if (meaning.kind === 'insert' || meaning.kind === 'update' || meaning.kind === 'delete')
+    return planWrite(planner, meaning.kind, meaning.entity, selected)
+  if (meaning.kind === 'update-rows') return planUpdateRows(planner, meaning.entity, meaning.key, selected)
+  if (meaning.kind !== 'update-row' && meaning.kind !== 'delete-row')
+    throw new Error(`${field.name} cannot stand at the root`)
+  const related = meaning.kind === 'update-row' ? planRelated(planner, meaning.entity, meaning.key, selected) : null
+  return related ?? planRowChange(planner, meaning.kind, meaning.entity, meaning.key, selected)
 }
 
 type ByKey = Extract<FieldMeaning, { kind: 'by-key' }>

@@ -53,38 +53,18 @@ export function readsOf(visible: Watching, roots: readonly Root[]): readonly Wat
 
 function readRoot(found: Found, root: Root): void {
   const path = [root.key]
-  switch (root.kind) {
-    case 'constant':
-      return
-    case 'collection':
-      return readCollection(found, path, root.collection, null)
-    case 'collections':
-      for (const collection of root.of) readCollection(found, path, collection, null)
-      return
-    case 'by-key': {
-      const { entity } = root.row
-      const demand = keyDemand(entity, root.by?.columns ?? entity.key, root.values)
-      return readRow(found, path, root.row, add(found, path, entity, demand, null))
-    }
-    case 'insert':
-    case 'insert-nested':
-    case 'update-row':
-    case 'delete-row':
-    case 'update-rows':
-    case 'update-related':
-    case 'update':
-    case 'delete':
-      throw new Error('a subscription changes nothing')
-    case 'call-value':
-    case 'call-void':
-    case 'call-composite':
-    case 'call-row':
-    case 'call-set': {
-      const fn = found.visible.manifest.functions.find(({ id }) => id === root.call)
-      readCalled(found, path, root.call, fn)
-      return readResult(found, path, root)
-    }
+  if (root.kind === 'constant') return
+  if (root.kind === 'collection') return readCollection(found, path, root.collection, null)
+  if (root.kind === 'collections') return root.of.forEach((collection) => readCollection(found, path, collection, null))
+  if (root.kind === 'by-key') {
+    const { entity } = root.row
+    const demand = keyDemand(entity, root.by?.columns ?? entity.key, root.values)
+    return readRow(found, path, root.row, add(found, path, entity, demand, null))
   }
+  if (!('call' in root)) throw new Error('a subscription changes nothing')
+  const fn = found.visible.manifest.functions.find(({ id }) => id === root.call)
+  readCalled(found, path, root.call, fn)
+  readResult(found, path, root)
 }
 
 /** The start of a join. */
@@ -234,28 +214,12 @@ function readRow(found: Found, path: Path, row: Row, place: Place): void {
 }
 
 function readMember(found: Found, path: Path, member: RowMember, place: Place): void {
-  switch (member.kind) {
-    case 'typename':
-    case 'composite':
-    case 'node-id':
-    case 'column':
-    case 'headline':
-      return
-    case 'one':
-      return readOne(found, path, member, place)
-    case 'union':
-      for (const one of member.of) readOne(found, path, one, place)
-      return
-    case 'many':
-      return readCollection(found, path, member.collection, { from: place, join: member.join })
-    case 'computed-value':
-    case 'computed-void':
-    case 'computed-composite':
-    case 'computed-row':
-    case 'computed-set':
-      readComputed(found, path, place, member.function)
-      return readResult(found, path, member)
-  }
+  if (member.kind === 'one') return readOne(found, path, member, place)
+  if (member.kind === 'union') return member.of.forEach((one) => readOne(found, path, one, place))
+  if (member.kind === 'many') return readCollection(found, path, member.collection, { from: place, join: member.join })
+  if (!('function' in member)) return
+  readComputed(found, path, place, member.function)
+  readResult(found, path, member)
 }
 
 const readOne = (found: Found, path: Path, { row, join }: ToOne, from: Place): void =>

@@ -26,50 +26,25 @@ export function planRowOf(
     if (selected.kind === 'typename') return selected
     const { key, field } = selected
     const meaning = meaningOf(field)
-    switch (meaning.kind) {
-      case 'node-id':
-        return { kind: 'node-id', key }
-      case 'column':
-        return isComposite(field)
-          ? { kind: 'composite', key, column: meaning.column, members: planComposite(planner, selected) }
-          : { kind: 'column', key, column: meaning.column }
-      case 'relation': {
-        const { relation, target } = meaning
-        return relation.shape === 'many'
-          ? {
-              kind: 'many',
-              key,
-              join: joinOf(planner, relation),
-              collection: planCollection(planner, target, selected),
-            }
-          : { kind: 'one', key, ...planOne(planner, meaning, selected) }
-      }
-      case 'union':
-        return { kind: 'union', key, of: meaning.of.map((related) => planOne(planner, related, selected)) }
-      case 'computed': {
-        const { function: fn } = meaning
-        const args = planArguments(fn, planner.args(selected))
-        const called = { key, function: fn.id, ...(args.length > 0 && { args }) }
-        return { ...called, ...planResult('computed', planner, fn, selected) }
-      }
-      case 'headline':
-        return planHeadline(key, meaning.column, planner.args(selected))
-      case 'between':
-      case 'collection':
-      case 'collections':
-      case 'by-key':
-      case 'node':
-      case 'call':
-      case 'insert':
-      case 'update-row':
-      case 'delete-row':
-      case 'update-rows':
-      case 'update':
-      case 'delete':
-      case 'attribute':
-      case 'member':
-        throw new Error(`${type.name}.${field.name} cannot stand on a row`)
+    if (meaning.kind === 'node-id') return { kind: 'node-id', key }
+    if (meaning.kind === 'column')
+      return isComposite(field)
+        ? { kind: 'composite', key, column: meaning.column, members: planComposite(planner, selected) }
+        : { kind: 'column', key, column: meaning.column }
+    if (meaning.kind === 'relation') {
+      const { relation, target } = meaning
+      if (relation.shape === 'one') return { kind: 'one', key, ...planOne(planner, meaning, selected) }
+      const join = joinOf(planner, relation)
+      return { kind: 'many', key, join, collection: planCollection(planner, target, selected) }
     }
+    if (meaning.kind === 'union')
+      return { kind: 'union', key, of: meaning.of.map((related) => planOne(planner, related, selected)) }
+    if (meaning.kind === 'headline') return planHeadline(key, meaning.column, planner.args(selected))
+    if (meaning.kind !== 'computed') throw new Error(`${type.name}.${field.name} cannot stand on a row`)
+    const { function: fn } = meaning
+    const args = planArguments(fn, planner.args(selected))
+    const called = { key, function: fn.id, ...(args.length > 0 && { args }) }
+    return { ...called, ...planResult('computed', planner, fn, selected) }
   })
   return { entity, members }
 }

@@ -140,36 +140,12 @@ type Pages = Pick<EntityFacts, 'maxRows'>
 /** The relation whose pages a field returns, or null. */
 function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visible']['entity']): Pages | null {
   const meaning = meaningOf(field)
-  switch (meaning.kind) {
-    case 'collection':
-      return meaning.entity
-    case 'collections':
-      return { maxRows: leastPage(meaning.of) }
-    case 'relation':
-      return meaning.relation.shape === 'many' ? meaning.target : null
-    case 'call':
-    case 'computed': {
-      const { result } = meaning.function
-      return result.kind === 'set' ? (entity(result.entity) ?? null) : null
-    }
-    case 'member':
-      return meaning.pages ?? null
-    case 'by-key':
-    case 'node':
-    case 'insert':
-    case 'update':
-    case 'delete':
-    case 'update-row':
-    case 'delete-row':
-    case 'update-rows':
-    case 'node-id':
-    case 'column':
-    case 'headline':
-    case 'union':
-    case 'between':
-    case 'attribute':
-      return null
-  }
+  if (meaning.kind === 'collection') return meaning.entity
+  if (meaning.kind === 'collections') return { maxRows: leastPage(meaning.of) }
+  if (meaning.kind === 'relation') return meaning.relation.shape === 'many' ? meaning.target : null
+  if (meaning.kind === 'member') return meaning.pages ?? null
+  const result = meaning.kind === 'call' || meaning.kind === 'computed' ? meaning.function.result : null
+  return result?.kind === 'set' ? (entity(result.entity) ?? null) : null
 }
 
 /** The rows in the input of a change of related rows (spec/graphql.md 17.6). */

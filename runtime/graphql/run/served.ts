@@ -1,6 +1,7 @@
 import type { Revision, RevisionSource } from '../../contract/artifact.ts'
 import { namesForAll } from '../../contract/type-names.ts'
-import type { CreateEngine, Engine } from '../../engine/engine.ts'
+import type { EngineAdditions } from '../../engine/additions.ts'
+import { createEngine, type Engine } from '../../engine/engine.ts'
 import { createMemories, type Memories } from '../../lib/memo/memo.ts'
 import { inTurns } from '../../lib/steps.ts'
 import type { Load, Running } from './turn.ts'
@@ -21,14 +22,14 @@ export interface Loaded extends Running {
 }
 
 /** Loads the newest revision of a source, based on the previous one. */
-export function createLoad(source: RevisionSource, createEngine: CreateEngine, now: () => number): Load<Loaded> {
+export function createLoad(source: RevisionSource, additions: EngineAdditions, now: () => number): Load<Loaded> {
   const memories = createMemories()
-  return (before, isOutdated) => load(() => source(isOutdated), createEngine, memories, before, now)
+  return (before, isOutdated) => load(() => source(isOutdated), additions, memories, before, now)
 }
 
 async function load(
   source: () => Promise<Revision>,
-  createEngine: CreateEngine,
+  additions: EngineAdditions,
   memories: Memories,
   before: Loaded | null,
   now: () => number,
@@ -37,8 +38,8 @@ async function load(
   const standsIn = revision.failure !== undefined
   const estimates = createEstimates(now)
   if (before === null || before.engine.revision !== revision.id) {
-    await inTurns(namesForAll(revision.manifest, memories.shared))
-    const engine = createEngine(revision, memories)
+    await inTurns(namesForAll(revision.manifest, additions.parts, memories.shared))
+    const engine = createEngine(revision, additions, memories)
     const documents = createDocuments(engine, untrustedCacheLimits)
     return { revision, engine, documents, listed: createDocuments(engine, allowlistCacheLimits), estimates, standsIn }
   }

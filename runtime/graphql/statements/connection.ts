@@ -113,26 +113,9 @@ export const callsFunctions = (members: readonly ConnectionMember[]): boolean =>
 
 const rowCallsFunctions = ({ members }: Row): boolean =>
   members.some((member) => {
-    switch (member.kind) {
-      case 'one':
-        return rowCallsFunctions(member.row)
-      case 'union':
-        return member.of.some(({ row }) => rowCallsFunctions(row))
-      case 'many':
-        return callsFunctions(member.collection.members)
-      case 'computed-value':
-      case 'computed-void':
-      case 'computed-composite':
-      case 'computed-row':
-      case 'computed-set':
-        return true
-      case 'typename':
-      case 'node-id':
-      case 'column':
-      case 'headline':
-      case 'composite':
-        return false
-    }
+    if (member.kind === 'one') return rowCallsFunctions(member.row)
+    if (member.kind === 'union') return member.of.some(({ row }) => rowCallsFunctions(row))
+    return member.kind === 'many' ? callsFunctions(member.collection.members) : 'function' in member
   })
 
 function connectionMember(context: Context, member: ConnectionMember): Sql {

@@ -36,9 +36,20 @@ export interface Matching {
   /** They are taken from all rows of a relation, not from those of a parent or of a function, nor from one of each kind. */
   readonly isWhole: boolean
   /** The rows under an alias, with a further condition; they can be sorted and grouped by the keys. */
-  readonly read: (alias: Ident, extra: Condition | null, keys: readonly OrderKey[]) => Rows
+  readonly read: ReadRows
   /** Puts what belongs in front of the expression. */
   readonly wrap: (json: Sql) => Sql
+}
+
+export type ReadRows = (alias: Ident, extra: Condition | null, keys: readonly OrderKey[]) => Rows
+
+type ReadSome = (writer: Writer, collection: Collection, all: ReadRows) => ReadRows
+
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** Reads some of the rows of a collection that has this member, in the place of all. */
+    readonly rows?: { readonly of: keyof Collection; readonly read: ReadSome }
+  }
 }
 
 interface Rows extends Required<Pick<Select, 'from' | 'where'>> {
@@ -46,11 +57,11 @@ interface Rows extends Required<Pick<Select, 'from' | 'where'>> {
 }
 
 /** What a collection is sorted by. */
-const orderKeys = ({ order }: Collection): readonly OrderKey[] => order.map(({ column }) => column)
+export const orderKeys = ({ order }: Collection): readonly OrderKey[] => order.map(({ column }) => column)
 
 /** @param reads how often the rows will be read */
 export function matchingRows(writer: Writer, collection: Collection, source: Source, reads: number): Matching {
-  const { entity, order, distinct } = collection
+  const { entity } = collection
   const filter = collection.filter === null ? null : compileFilter(collection.filter, writer, collection)
   // A function runs once per request, whichever of its rows are selected; a volatile one runs even when none is.
   const runsOnce = source.isFunction && (reads > 1 || source.volatile)
@@ -59,7 +70,7 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
   const { parent } = source
   const isPicked = parent === null && !source.isFunction
 
-  const plain = (alias: Ident, extra: Condition | null, keys: readonly OrderKey[]): Rows => {
+  const plain: ReadRows = (alias, extra, keys) => {
     writer.note(alias, collection)
     const picked: Picked | null = isPicked ? (scope) => filter?.(scope) ?? null : null
     const direct = directScope(writer, entity, alias)
@@ -79,26 +90,13 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
       where,
     }
   }
-  const firsts = (
-    alias: Ident,
-    extra: Condition | null,
-    keys: readonly OrderKey[],
-    columns: readonly string[],
-  ): Rows => {
-    const { scope: all, ...rest } = plain(writer.alias('t'), null, orderKeys(collection))
-    const { scope: seen, outlet } = seenOutside(all, alias)
-    // What is joined for the order is seen from outside; other keys are joined there.
-    const further = keys.filter((key) => !order.some(({ column }) => sameKey(column, key)))
-    const { scope, joins } = joinRelated(writer, seen, collection, further, null)
-    const distinctOn = columns.map((column) => all.column(column))
-    const sorted = orderBy(firstsOrder(order, columns), all)
-    const of = select([{ value: outlet }], { distinctOn, ...rest, orderBy: sorted })
-    return { scope, from: [{ of, alias, joins }], where: given([extra]).map((condition) => condition(scope)) }
-  }
+  const read = writer.engine.additions.list.reduce<ReadRows>(
+    (all, { rows: some }) => (some !== undefined && some.of in collection ? some.read(writer, collection, all) : all),
+    plain,
+  )
   return {
-    isWhole: isPicked && distinct === undefined,
-    read: (alias, extra, keys) =>
-      distinct === undefined ? plain(alias, extra, keys) : firsts(alias, extra, keys, distinct),
+    isWhole: isPicked && read === plain,
+    read,
     wrap: (json) => {
       if (!runsOnce) return json
       const of = select([{ value: sql`*` }], { from: [{ of: source.of, alias: bare('f') }] })
@@ -109,20 +107,6 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
       })
     },
   }
-}
-
-/**
- * DISTINCT ON wants its columns first (PostgreSQL manual, SELECT). Among the rows that it takes for one they are equal,
- * so which way they are sorted decides nothing: as in the order, that one index and one sort may serve both.
- */
-function firstsOrder(order: readonly OrderTerm[], columns: readonly string[]): readonly OrderTerm[] {
-  const isNamed = ({ column }: OrderTerm): boolean => typeof column === 'string' && columns.includes(column)
-  const others = columns.filter((name) => !order.some(({ column }) => column === name))
-  return [
-    ...order.filter(isNamed),
-    ...others.map((column) => ({ column, descending: false, nullsFirst: false })),
-    ...order.filter((term) => !isNamed(term)),
-  ]
 }
 
 /** The first rows of a collection in some order, or the first after a cursor. */

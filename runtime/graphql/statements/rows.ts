@@ -41,41 +41,28 @@ export function rowPairs(writer: Writer, row: Row, scope: Scope): readonly Pair[
 }
 
 function memberValue(writer: Writer, member: RowMember, scope: Scope): Sql {
-  switch (member.kind) {
-    case 'typename':
-      return sql`${literal(member.name)}::text`
-    case 'node-id': {
-      const key = scope.entity.key.map((name) => scope.column(name))
-      return written(scope.builder.nodeId, key)
-    }
-    case 'column':
-      return applied(columnOf(scope.builder, member.column).json, scope.column(member.column))
-    case 'composite': {
-      const { attributes } = columnOf(scope.builder, member.column)
-      return compositeObject(attributes, member.members, scope.column(member.column))
-    }
-    case 'headline':
-      return headlineOf(member, scope.column(member.column))
-    case 'one':
-      return oneRow(writer, member, scope)
-    case 'union':
-      return firstObject(member.of.map((one) => oneRow(writer, one, scope)))
-    case 'many':
-      return collectionObject(writer, member.collection, {
-        of: relationOf(writer.engine.entity(member.collection.entity.id)),
-        isFunction: false,
-        volatile: false,
-        parent: { join: member.join, here: scope },
-      })
-    case 'computed-value':
-    case 'computed-void':
-    case 'computed-composite':
-    case 'computed-row':
-    case 'computed-set': {
-      const builder = computedOf(scope, member.function)
-      return resultValue(writer, member, builder, computedCall(builder, scope, member))
-    }
+  if (member.kind === 'column') return applied(columnOf(scope.builder, member.column).json, scope.column(member.column))
+  if (member.kind === 'typename') return sql`${literal(member.name)}::text`
+  if (member.kind === 'node-id') {
+    const key = scope.entity.key.map((name) => scope.column(name))
+    return written(scope.builder.nodeId, key)
   }
+  if (member.kind === 'composite') {
+    const { attributes } = columnOf(scope.builder, member.column)
+    return compositeObject(attributes, member.members, scope.column(member.column))
+  }
+  if (member.kind === 'headline') return headlineOf(member, scope.column(member.column))
+  if (member.kind === 'one') return oneRow(writer, member, scope)
+  if (member.kind === 'union') return firstObject(member.of.map((one) => oneRow(writer, one, scope)))
+  if (member.kind === 'many')
+    return collectionObject(writer, member.collection, {
+      of: relationOf(writer.engine.entity(member.collection.entity.id)),
+      isFunction: false,
+      volatile: false,
+      parent: { join: member.join, here: scope },
+    })
+  const builder = computedOf(scope, member.function)
+  return resultValue(writer, member, builder, computedCall(builder, scope, member))
 }
 
 /** The row that is related to the one in scope; null if there is none. */

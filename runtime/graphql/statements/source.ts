@@ -33,7 +33,7 @@ import { isNotNull } from '../../sql/nulls.ts'
 
 /** What every part of a statement is written with. */
 export interface Writer {
-  readonly engine: Pick<Engine, 'entity' | 'call' | 'manifest'>
+  readonly engine: Pick<Engine, 'entity' | 'call' | 'manifest' | 'additions'>
   /** What policies let the column equal that the relation is distributed by; null: nothing known. */
   readonly tenant: (entity: EntityFacts) => Sql | null
   /** A fresh alias: `t1`, `p2`, ... Its number distinguishes it and means nothing else. */

@@ -103,7 +103,7 @@ function joinedPieces({ pieces }: Pick<Statements, 'pieces'>): readonly Piece[] 
 }
 
 /** The part of an engine that writing statements needs. */
-export type StatementEngine = Pick<Engine, 'entity' | 'call' | 'manifest'>
+export type StatementEngine = Pick<Engine, 'entity' | 'call' | 'manifest' | 'additions'>
 
 type SqlRoot = Exclude<Root, { kind: 'constant' }>
 
@@ -176,26 +176,10 @@ function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: N
 }
 
 function rootStatement(writer: Writer, root: Exclude<SqlRoot, WithSteps>): SelectList {
-  switch (root.kind) {
-    case 'insert':
-    case 'update':
-    case 'delete':
-      return writeStatement(writer, root)
-    case 'update-row':
-    case 'delete-row':
-      return rowStatement(writer, root)
-    case 'update-rows':
-      return rowsStatement(writer, root)
-    case 'collection':
-    case 'collections':
-    case 'by-key':
-    case 'call-value':
-    case 'call-composite':
-    case 'call-void':
-    case 'call-row':
-    case 'call-set':
-      return selectList([{ value: rootJson(writer, root), as: bare('r') }])
-  }
+  if (root.kind === 'insert' || root.kind === 'update' || root.kind === 'delete') return writeStatement(writer, root)
+  if (root.kind === 'update-row' || root.kind === 'delete-row') return rowStatement(writer, root)
+  if (root.kind === 'update-rows') return rowsStatement(writer, root)
+  return selectList([{ value: rootJson(writer, root), as: bare('r') }])
 }
 
 function forQuery(engine: StatementEngine, role: string, plan: Plan, notes: Notes): Statements {
@@ -252,47 +236,30 @@ function widePieces(writer: Writer, roots: readonly Root[], columns: Sql[]): rea
 const rootJson = (writer: Writer, root: SqlRoot): Sql => toJson(rootValue(writer, root))
 
 function rootValue(writer: Writer, root: SqlRoot): Sql {
-  switch (root.kind) {
-    case 'collection':
-      return collectionObject(writer, root.collection, {
-        of: relationOf(writer.engine.entity(root.collection.entity.id)),
-        isFunction: false,
-        volatile: false,
-        parent: null,
-      })
-    case 'collections':
-      return collectionsObject(writer, root.of)
-    case 'by-key':
-      return rowFrom(writer, root.row, (scope) => ({
-        of: relationOf(scope.builder),
-        where: [
-          keyEquals(lookedUpBy(root), root.values)(scope),
-          ...ofKeyed(scope, lookedUpBy(root)),
-          ...ofDeleted(scope, root.deleted),
-          ...ofTenant(scope),
-        ],
-        ...firstOf(root.by ?? scope.entity),
-        found: withKey(scope, lookedUpBy(root), root.values),
-      }))
-    case 'call-value':
-    case 'call-composite':
-    case 'call-void':
-    case 'call-row':
-    case 'call-set': {
-      const builder = writer.engine.call(root.call)
-      const passed = passArguments(root.call, builder.args, root.args)
-      return resultValue(writer, root, builder, sql`${trusted(builder.name)}(${joined(passed, ', ')})`)
-    }
-    case 'insert':
-    case 'insert-nested':
-    case 'update':
-    case 'delete':
-    case 'update-row':
-    case 'delete-row':
-    case 'update-rows':
-    case 'update-related':
-      throw new Error(`${root.kind} stands only in mutations`)
-  }
+  if (root.kind === 'collection')
+    return collectionObject(writer, root.collection, {
+      of: relationOf(writer.engine.entity(root.collection.entity.id)),
+      isFunction: false,
+      volatile: false,
+      parent: null,
+    })
+  if (root.kind === 'collections') return collectionsObject(writer, root.of)
+  if (root.kind === 'by-key')
+    return rowFrom(writer, root.row, (scope) => ({
+      of: relationOf(scope.builder),
+      where: [
+        keyEquals(lookedUpBy(root), root.values)(scope),
+        ...ofKeyed(scope, lookedUpBy(root)),
+        ...ofDeleted(scope, root.deleted),
+        ...ofTenant(scope),
+      ],
+      ...firstOf(root.by ?? scope.entity),
+      found: withKey(scope, lookedUpBy(root), root.values),
+    }))
+  if (!('call' in root)) throw new Error(`${root.kind} stands only in mutations`)
+  const builder = writer.engine.call(root.call)
+  const passed = passArguments(root.call, builder.args, root.args)
+  return resultValue(writer, root, builder, sql`${trusted(builder.name)}(${joined(passed, ', ')})`)
 }
 
 function unchangedBy({ manifest }: StatementEngine, root: SqlRoot): Pick<Parameters, 'unchanged'> {

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EntityFacts, Manifest } from '../../../runtime/contract/manifest.ts'
-import { parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
+import { partNames } from '../../../compiler/additions/table.ts'
 import { createNames, namesForAll } from '../../../runtime/contract/type-names.ts'
 import { createMemo } from '../../../runtime/lib/memo/memo.ts'
 import { table } from '../../support/catalog-literal.ts'
 import { build } from '../../compiler/model/build.ts'
 
+const { suffixes } = partNames
 const { manifest, entity } = build({ relations: [table('t')] })
 const plain = entity('t')
 
@@ -40,7 +41,7 @@ const always = [
 ] as const
 const more = ['updateResponse', 'deleteResponse', 'aggregate', 'sum', 'avg', 'min', 'max'] as const
 const typesOf = (name: string, withOrders: boolean): readonly string[] =>
-  [...always, ...more, ...(withOrders ? (['relationOrderBy'] as const) : [])].map((part) => `${name}${parts[part]}`)
+  [...always, ...more, ...(withOrders ? (['relationOrderBy'] as const) : [])].map((part) => `${name}${suffixes[part]}`)
 
 const reserved = ['Int', 'IntFilter', 'IntListFilter', 'Query', 'Node', 'PageInfo']
 
@@ -53,7 +54,7 @@ function ownersOf(drawn: readonly Drawn[]): Owners {
     for (const [place, one] of drawn.entries()) {
       const types = typesOf(one.name, withOrders)
       // What a part of any kind would be called after is never a relation's.
-      const isReserved = Object.keys(parts).some((part) => reserved.includes(one.name + parts[part as NamePart]))
+      const isReserved = Object.values(suffixes).some((suffix) => reserved.includes(one.name + suffix))
       if (!one.readable || one.keyed !== keyed || isReserved || types.some((type) => taken.has(type))) continue
       owns[place] = true
       for (const type of types) taken.add(type)
@@ -117,7 +118,7 @@ describe('names of relations', () => {
           })
           const now: Manifest = { ...manifest, enums: [], entities }
           // Somebody finds them in steps meanwhile, and is at any of these.
-          const steps = namesForAll(now, memory.shared)
+          const steps = namesForAll(now, partNames, memory.shared)
           for (let step = 0; step < ahead; step += 1) steps.next()
           const names = createNames(
             now,
@@ -125,6 +126,7 @@ describe('names of relations', () => {
               readable: list.map(({ readable }) => readable),
               insertOnly: list.flatMap((one, place) => (isInsertOnly(one) ? entities.slice(place, place + 1) : [])),
             },
+            partNames,
             memory,
           )
           const { owns, inserts } = ownersOf(list)
@@ -143,7 +145,7 @@ describe('names of relations', () => {
         entityOf({ name: `Post${place}`, keyed: true, orders: false, readable: true, insertable: true }, place),
       )
       const memo = createMemo()
-      const steps = (): number => [...namesForAll({ ...manifest, entities }, memo)].length
+      const steps = (): number => [...namesForAll({ ...manifest, entities }, partNames, memo)].length
       return [steps(), steps()]
     }
     const [many, few] = [stepsFor(200), stepsFor(2)]

@@ -1,7 +1,8 @@
 import type { EntityFacts, Manifest, ObjectId, RelationFacts } from '../../../../runtime/contract/manifest.ts'
-import { lowerFirst, rootField, type RootField, partList, parts } from '../../../../runtime/contract/name-parts.ts'
+import { lowerFirst, rootField, type RootField } from '../../../../runtime/contract/name-parts.ts'
 import { changeFields, lookupsOf } from '../../../../runtime/contract/lookups.ts'
 import { createNames, type Names } from '../../../../runtime/contract/type-names.ts'
+import { partNames } from '../../../additions/table.ts'
 import type { NamedDatabase } from './in-database.ts'
 import { objectId } from '../../../../runtime/contract/facts.ts'
 import { functionIdentities } from '../../../model/functions.ts'
@@ -172,7 +173,7 @@ export const hasKey = ({ key }: EntityFacts): boolean => key.length > 0
 
 /** Names of the types of a database for a role that sees everything. */
 export const allNames = (manifest: Manifest): Names =>
-  createNames(manifest, { readable: manifest.entities.map(() => true), insertOnly: [] })
+  createNames(manifest, { readable: manifest.entities.map(() => true), insertOnly: [] }, partNames)
 
 const queryFields: readonly RootField[] = ['collection', 'byKey']
 const mutationFields: readonly RootField[] = ['insert', 'update', 'delete']
@@ -209,7 +210,7 @@ export function isFreeIn(manifest: Manifest, names: Names): (name: string) => bo
   const bases = new Set(manifest.entities.map(({ name }) => lowerFirst(name)))
   return (name) =>
     !bases.has(lowerFirst(name)) &&
-    partList.every((part) => names.find(name + parts[part]) === undefined) &&
+    Object.values(names.table.suffixes).every((suffix) => names.find(name + suffix) === undefined) &&
     [...rootFieldsFor(name, false), ...rootFieldsFor(name, true)].every((field) => !roots.has(field))
 }
 
