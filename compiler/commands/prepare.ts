@@ -10,7 +10,7 @@ import {
   foreignOwners,
   ownerSentence,
   ownersRemedy,
-} from '../following/prepare/need.ts'
+} from '../following/prepare/migration.ts'
 import { liveStatements } from '../following/prepare/live-statements.ts'
 import { checkPrepared, prepareDatabase, wayOut, type PrepareOptions } from '../following/prepare/prepare.ts'
 import { liveTriggersBy, seenTriggers } from '../following/serving/live-triggers.ts'

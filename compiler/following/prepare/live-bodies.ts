@@ -1,6 +1,6 @@
 import { armedLock, leaderLock, mostValues, wakeChannel } from '../../../runtime/db/check/live-locks.ts'
 import { bodyMarkPrefix } from './live-installed.ts'
-import type { OwnFunction } from './need.ts'
+import type { OwnFunction } from './migration.ts'
 
 /**
  * The functions of live relations' triggers (docs/live.md). A root is a relation without a parent; it has a gate, the

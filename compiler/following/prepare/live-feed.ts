@@ -1,7 +1,7 @@
 import { foundChannel, gateLock, leaderLock, noRelation, watchLocks } from '../../../runtime/db/check/live-locks.ts'
 import { plpgsql } from './live-bodies.ts'
 import { liveInstalled } from './live-installed.ts'
-import type { OwnFunction } from './need.ts'
+import type { OwnFunction } from './migration.ts'
 
 /** The functions for the processes that read changes, as the login role (docs/live.md). */
 

@@ -1,6 +1,6 @@
 import { armedLock, leaderLock, noRelation, wakeChannel } from '../../../runtime/db/check/live-locks.ts'
 import { plpgsql } from './live-bodies.ts'
-import type { OwnFunction } from './need.ts'
+import type { OwnFunction } from './migration.ts'
 
 /** Installs the triggers of live relations, and updates them when the schema changes (docs/live.md). */
 

@@ -4,27 +4,27 @@ import { leaderView } from '../../../runtime/db/check/live-locks.ts'
 import { bodyFunctions } from './live-bodies.ts'
 import { feedFunctions, processFunctions } from './live-feed.ts'
 import { triggerFunctions } from './live-triggers.ts'
-import { need, ownFunction, ownOid, signature, tableOid, type Need, type OwnFunction } from './need.ts'
+import { migration, ownFunction, ownOid, signature, tableOid, type Migration, type OwnFunction } from './migration.ts'
 
 /** The objects of live queries besides the triggers of live relations (docs/live.md). */
 
 /** Unlogged: after a crash every watch runs again anyway, and a write costs no WAL for it. */
-const unlogged = (name: string, columns: string): Need =>
-  need(
+const unlogged = (name: string, columns: string): Migration =>
+  migration(
     `table catalograph.${name}`,
     `${tableOid(name)} is not null`,
     `create unlogged table if not exists catalograph.${name} (${columns})`,
   )
 
-const objects: readonly Need[] = [
+const objects: readonly Migration[] = [
   unlogged('live_changes', 'xid xid8 not null, relation oid not null, touched text not null'),
-  need(
+  migration(
     'index catalograph.live_changes_xid',
     `${tableOid('live_changes_xid')} is not null`,
     'create index if not exists live_changes_xid on catalograph.live_changes (xid)',
   ),
   unlogged('live_pruned', 'past pg_snapshot not null'),
-  need(
+  migration(
     `view ${leaderView}`,
     `${tableOid('live_leader')} is not null`,
     `create or replace view ${leaderView} as select true as leads`,
@@ -49,20 +49,20 @@ const revokeOthers = (from: string, object: string): string => `do $$ declare ot
   end loop;
 end $$`
 
-const closedTable = (name: string): Need => {
+const closedTable = (name: string): Migration => {
   const from = (table: string): string => `pg_catalog.pg_class c cross join ${table}`
   const rest = others('c.relacl', 'r', 'c.relowner')
   const mine = ` and c.oid = ${tableOid(name)}`
-  return need(
+  return migration(
     `catalograph.${name} for nobody else`,
     `${tableOid(name)} is not null and not exists (select from ${from(rest)}${mine})`,
     revokeOthers(from(rest) + mine, `catalograph.${name}`),
   )
 }
 
-const closedFunction = (fn: OwnFunction): Need => {
+const closedFunction = (fn: OwnFunction): Migration => {
   const from = `pg_catalog.pg_proc p cross join ${others('p.proacl', 'f', 'p.proowner')} and p.oid = ${ownOid(fn)}`
-  return need(
+  return migration(
     `${fn.name} for nobody else`,
     `${ownOid(fn)} is not null and not exists (select from ${from})`,
     revokeOthers(from, `function ${signature(fn)}`),
@@ -71,8 +71,8 @@ const closedFunction = (fn: OwnFunction): Need => {
 
 const tableRight =
   (login: string) =>
-  ([name, right]: readonly [name: string, right: string]): Need =>
-    need(
+  ([name, right]: readonly [name: string, right: string]): Migration =>
+    migration(
       `${right} on catalograph.${name} for ${login}`,
       `coalesce((select pg_catalog.has_table_privilege(r.oid, ${tableOid(name)}, '${right}')
       from pg_catalog.pg_roles r where r.rolname = ${literal(login)}), false)`,
@@ -81,8 +81,8 @@ const tableRight =
 
 const functionRight =
   (login: string) =>
-  (fn: OwnFunction): Need =>
-    need(
+  (fn: OwnFunction): Migration =>
+    migration(
       `execute on ${fn.name} for ${login}`,
       `coalesce((select pg_catalog.has_function_privilege(r.oid, ${ownOid(fn)}, 'EXECUTE')
       from pg_catalog.pg_roles r where r.rolname = ${literal(login)}), false)`,
@@ -98,14 +98,14 @@ const rights = [
 
 const functions = [...bodyFunctions, ...triggerFunctions, ...feedFunctions]
 
-const onlyLive = (one: Need): Need => ({ ...one, onlyLive: true })
+const onlyLive = (one: Migration): Migration => ({ ...one, onlyLive: true })
 
-export const liveObjects: readonly Need[] = objects.map(onlyLive)
+export const liveObjects: readonly Migration[] = objects.map(onlyLive)
 
 /** `login`: the login role of the processes that read changes. */
-export const liveNeeds = (login: string): readonly Need[] => allNeeds(login).map(onlyLive)
+export const liveNeeds = (login: string): readonly Migration[] => allNeeds(login).map(onlyLive)
 
-const allNeeds = (login: string): readonly Need[] => [
+const allNeeds = (login: string): readonly Migration[] => [
   ...functions.map(ownFunction),
   ...['live_changes', 'live_pruned', 'live_leader'].map(closedTable),
   ...functions.map(closedFunction),

@@ -12,18 +12,18 @@ import {
   grantingRole,
 } from './obstacles.ts'
 import {
-  ownersNeed,
+  ownersMigration,
   functionOid,
-  need,
+  migration,
   ownFunction,
   ownOid,
   ownTable,
   publicHas,
   signature,
   tableOid,
-  type Need,
+  type Migration,
   type OwnFunction,
-} from './need.ts'
+} from './migration.ts'
 
 // --- Roles: shared by all databases of a cluster, hence made under the noses of other databases' preparations.
 
@@ -42,8 +42,8 @@ const createRole = (role: string): string => {
   return `do $$ begin ${create} exception when duplicate_object or unique_violation then null; end $$`
 }
 
-const role = (name: string): Need =>
-  need(
+const role = (name: string): Migration =>
+  migration(
     `role ${name}`,
     `exists (select from pg_catalog.pg_roles where rolname = '${name}')`,
     createRole(name),
@@ -61,8 +61,13 @@ const maySet = (login: string, name: string): string => `coalesce((
 
 const membership =
   (login: string) =>
-  (name: string): Need =>
-    need(`${name} for ${login}`, maySet(login, name), `grant ${name} to ${ident(login)}`, grantingRole(name, login))
+  (name: string): Migration =>
+    migration(
+      `${name} for ${login}`,
+      maySet(login, name),
+      `grant ${name} to ${ident(login)}`,
+      grantingRole(name, login),
+    )
 
 // --- Schema catalograph: the counter, the functions that read it, and those that refuse.
 
@@ -71,8 +76,8 @@ const schemaPrivilege = (grantee: string, schema: string): string => `coalesce((
     from pg_catalog.pg_roles r, pg_catalog.pg_namespace n
     where r.rolname = '${grantee}' and n.nspname = '${schema}'), false)`
 
-const schema = (name: string): Need =>
-  need(
+const schema = (name: string): Migration =>
+  migration(
     `schema ${name}`,
     `exists (select from pg_catalog.pg_namespace where nspname = '${name}')`,
     `create schema if not exists ${name}`,
@@ -124,7 +129,7 @@ const onShards = counter('catalograph.count_shards', shardBody, 'trigger')
 const followShards = counter('catalograph.follow_shards', followShardsBody, 'void')
 
 /** The schema mark, with an initial value. */
-const mark: Need = need(
+const mark: Migration = migration(
   'sequence catalograph.schema_mark',
   `${tableOid('schema_mark')} is not null`,
   `do $$ begin
@@ -140,7 +145,7 @@ const tables: Readonly<Record<string, string>> = {
 }
 
 /** Older versions counted one for each change, and recorded no step. */
-const step: Need = need(
+const step: Migration = migration(
   'column catalograph.schema_record.step',
   `exists (select from pg_catalog.pg_attribute a
     where a.attrelid = ${tableOid('schema_record')} and a.attname = 'step' and not a.attisdropped)`,
@@ -148,7 +153,7 @@ const step: Need = need(
 )
 
 /** Older versions did not distinguish a GRANT from events that name their relations. */
-const unnamed: Need = need(
+const unnamed: Migration = migration(
   'column catalograph.schema_record.unnamed',
   `exists (select from pg_catalog.pg_attribute a
     where a.attrelid = ${tableOid('schema_record')} and a.attname = 'unnamed' and not a.attisdropped)`,
@@ -156,29 +161,29 @@ const unnamed: Need = need(
 )
 
 /** Requests check the counter as their role, hence PUBLIC. The login role reads changes; oids are not secret. */
-const publicRights: readonly Need[] = [
-  need(
+const publicRights: readonly Migration[] = [
+  migration(
     'usage on schema catalograph',
     `exists (select from pg_catalog.pg_namespace n where n.nspname = 'catalograph'
       and ${publicHas('n.nspacl', 'n', 'n.nspowner', 'USAGE')})`,
     'grant usage on schema catalograph to public',
   ),
   ...Object.keys(tables).map((table) =>
-    need(
+    migration(
       `select on catalograph.${table}`,
       `exists (select from pg_catalog.pg_class c where c.oid = ${tableOid(table)}
       and ${publicHas('c.relacl', 'r', 'c.relowner', 'SELECT')})`,
       `grant select on catalograph.${table} to public`,
     ),
   ),
-  need(
+  migration(
     'select on catalograph.schema_mark',
     `exists (select from pg_catalog.pg_class c where c.oid = ${tableOid('schema_mark')}
       and ${publicHas('c.relacl', 's', 'c.relowner', 'SELECT')})`,
     'grant select on sequence catalograph.schema_mark to public',
   ),
   ...[current, refuse, fold].map((fn) =>
-    need(
+    migration(
       `execute on ${fn.name}`,
       `exists (select from pg_catalog.pg_proc p where p.oid = ${ownOid(fn)}
       and ${publicHas('p.proacl', 'f', 'p.proowner', 'EXECUTE')})`,
@@ -188,13 +193,13 @@ const publicRights: readonly Need[] = [
 ]
 
 /** ALWAYS, so that changes under session_replication_role = replica count too (manual, ALTER EVENT TRIGGER). */
-const eventTrigger = (event: string, fn: OwnFunction): Need => {
+const eventTrigger = (event: string, fn: OwnFunction): Migration => {
   const name = `catalograph_${event}`
   return {
     id: `event trigger ${name}`,
-    present: `exists (select from pg_catalog.pg_event_trigger
+    isApplied: `exists (select from pg_catalog.pg_event_trigger
       where evtname = '${name}' and evtenabled = 'A' and evtfoid = ${ownOid(fn)})`,
-    make: `do $$ begin
+    sql: `do $$ begin
   drop event trigger if exists ${name};
   create event trigger ${name} on ${event} execute function ${signature(fn)};
   alter event trigger ${name} enable always;
@@ -205,18 +210,18 @@ end $$`,
 }
 
 /** Citus distributes tables without an event. */
-const shardTrigger: Need = {
+const shardTrigger: Migration = {
   id: 'trigger on pg_dist_object',
-  present: isFollowingShards,
-  make: `select ${followShards.name}()`,
+  isApplied: isFollowingShards,
+  sql: `select ${followShards.name}()`,
   onlyFollowing: true,
   obstacle: null,
 }
 
 // --- Schema auth: what policies ask. Functions of these names that exist belong to others and stay as they are.
 
-const authFunction = (name: string, returns: string, expression: string): Need =>
-  need(
+const authFunction = (name: string, returns: string, expression: string): Migration =>
+  migration(
     `function auth.${name}`,
     `${functionOid(`auth.${name}`, '')} is not null`,
     `create function auth.${name}() returns ${returns} language sql stable as ${literal(` select ${expression} `)}`,
@@ -225,15 +230,15 @@ const authFunction = (name: string, returns: string, expression: string): Need =
 
 const claims = `nullif(pg_catalog.current_setting('request.jwt.claims', true), '')`
 
-const authFunctions: readonly Need[] = [
+const authFunctions: readonly Migration[] = [
   authFunction('uid', 'uuid', `(${claims}::jsonb ->> 'sub')::uuid`),
   authFunction('jwt', 'jsonb', `${claims}::jsonb`),
   authFunction('role', 'text', `${claims}::jsonb ->> 'role'`),
   authFunction('email', 'text', `${claims}::jsonb ->> 'email'`),
 ]
 
-const authUsage = (grantee: string): Need =>
-  need(
+const authUsage = (grantee: string): Migration =>
+  migration(
     `usage on schema auth for ${grantee}`,
     schemaPrivilege(grantee, 'auth'),
     `grant usage on schema auth to ${grantee}`,
@@ -242,8 +247,8 @@ const authUsage = (grantee: string): Need =>
 
 const authExecute =
   (name: string) =>
-  (grantee: string): Need =>
-    need(
+  (grantee: string): Migration =>
+    migration(
       `execute on auth.${name} for ${grantee}`,
       `coalesce((select pg_catalog.has_function_privilege(r.oid, ${functionOid(`auth.${name}`, '')}, 'EXECUTE')
       from pg_catalog.pg_roles r where r.rolname = '${grantee}'), false)`,
@@ -252,7 +257,7 @@ const authExecute =
     )
 
 /** `login`: the login role of requests, which must become the others. */
-export const needs = (login: string): readonly Need[] => [
+export const migrationsFor = (login: string): readonly Migration[] => [
   ...apiRoles.map(role),
   ...apiRoles.map(membership(login)),
   schema('catalograph'),
@@ -262,7 +267,7 @@ export const needs = (login: string): readonly Need[] => [
   mark,
   ...liveObjects,
   // Before the functions: event triggers call these as soon as they exist.
-  ownersNeed,
+  ownersMigration,
   ...liveNeeds(login),
   ...[current, refuse, fold, onShards, followShards, onCommand, onDrop].map(ownFunction),
   ...publicRights,
@@ -270,7 +275,7 @@ export const needs = (login: string): readonly Need[] => [
   ...authFunctions,
   ...apiRoles.map(authUsage),
   ...['uid', 'jwt', 'role', 'email'].flatMap((name) => apiRoles.map(authExecute(name))),
-  ownersNeed,
+  ownersMigration,
   eventTrigger('ddl_command_end', onCommand),
   eventTrigger('sql_drop', onDrop),
   shardTrigger,

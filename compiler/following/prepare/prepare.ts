@@ -1,9 +1,9 @@
 import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
 import { loginExists, lackOfLogin, loginRemedy } from './login.ts'
-import { type Need, ownersNeed } from './need.ts'
+import { type Migration, ownersMigration } from './migration.ts'
 import { obstacleOf } from './obstacles.ts'
-import { needs } from './prepare-statements.ts'
+import { migrationsFor } from './prepare-statements.ts'
 
 export interface PrepareOptions {
   /** The preparing role, which may create schemas and roles. */
@@ -40,9 +40,9 @@ const currentUser = async (query: Query): Promise<string> =>
   (await query<{ name: string }>('select session_user::text as name')).rows[0]?.name ?? ''
 
 /** One query, which writes nothing and needs no privilege. */
-const missingOf = async (query: Query, all: readonly Need[]): Promise<readonly Need[]> => {
-  const conditions = all.map(({ present }, index) => `(${index}, (${present}))`).join(',\n')
-  const text = `select id from (values ${conditions}) need (id, present) where not present order by id`
+const missingOf = async (query: Query, all: readonly Migration[]): Promise<readonly Migration[]> => {
+  const conditions = all.map(({ isApplied }, index) => `(${index}, (${isApplied}))`).join(',\n')
+  const text = `select id from (values ${conditions}) migration (id, is_applied) where not is_applied order by id`
   const { rows } = await query<{ id: number }>(text)
   return rows.flatMap(({ id }) => all[id] ?? [])
 }
@@ -50,17 +50,17 @@ const missingOf = async (query: Query, all: readonly Need[]): Promise<readonly N
 const isRefusedWith = (error: unknown, sqlstate = insufficientPrivilege): error is DatabaseFailure =>
   error instanceof DatabaseFailure && error.sqlstate === sqlstate
 
-const isRequired = ({ onlyFollowing, onlyLive }: Need): boolean => !onlyFollowing && onlyLive !== true
+const isRequired = ({ onlyFollowing, onlyLive }: Migration): boolean => !onlyFollowing && onlyLive !== true
 
 /** Objects for following or live queries may be refused separately, without undoing the rest. */
-const makeOne = async (query: Query, need: Need): Promise<void> => {
-  if (isRequired(need)) {
-    await query(need.make)
+const applyMigration = async (query: Query, migration: Migration): Promise<void> => {
+  if (isRequired(migration)) {
+    await query(migration.sql)
     return
   }
   await query('savepoint following')
   try {
-    await query(need.make)
+    await query(migration.sql)
   } catch (error) {
     if (!isRefusedWith(error)) throw error
     await query('rollback to savepoint following')
@@ -68,19 +68,19 @@ const makeOne = async (query: Query, need: Need): Promise<void> => {
 }
 
 /** With the statements that give new objects to the owner of the rest, who may be another role. */
-const withOwners = (all: readonly Need[], missing: readonly Need[]): readonly Need[] =>
+const withOwners = (all: readonly Migration[], missing: readonly Migration[]): readonly Migration[] =>
   missing.every(({ onlyFollowing }) => onlyFollowing)
     ? missing
-    : all.filter((need) => need === ownersNeed || missing.includes(need))
+    : all.filter((migration) => migration === ownersMigration || missing.includes(migration))
 
 /** All required objects, or none: a GRANT without the privilege may only cause a warning (manual, GRANT). */
-const makeAll = async (query: Query, all: readonly Need[]): Promise<void> => {
+const applyAll = async (query: Query, all: readonly Migration[]): Promise<void> => {
   await query('begin')
   try {
     await query(`set local lock_timeout = ${lockTimeoutMs}`)
     await query(`select pg_catalog.pg_advisory_xact_lock(${lockKey})`)
     const missing = await missingOf(query, all)
-    for (const need of withOwners(all, missing)) await makeOne(query, need)
+    for (const migration of withOwners(all, missing)) await applyMigration(query, migration)
     const required = missing.filter(isRequired)
     const isWhole = required.length === 0 || (await missingOf(query, required)).length === 0
     await query(isWhole ? 'commit' : 'rollback')
@@ -90,9 +90,9 @@ const makeAll = async (query: Query, all: readonly Need[]): Promise<void> => {
   }
 }
 
-const look = async (query: Query, all: readonly Need[]): Promise<Preparation> => {
+const checkPreparation = async (query: Query, all: readonly Migration[]): Promise<Preparation> => {
   const missing = await missingOf(query, all)
-  const statements = withOwners(all, missing).map(({ make }) => make)
+  const statements = withOwners(all, missing).map(({ sql }) => sql)
   const required = missing.filter(isRequired)
   if (required.length > 0) {
     const obstacle = await obstacleOf(
@@ -105,9 +105,9 @@ const look = async (query: Query, all: readonly Need[]): Promise<Preparation> =>
   return { ready: true, followed, live: missing.length === 0, statements }
 }
 
-const makeMissing = async (query: Query, all: readonly Need[], login: string): Promise<void> => {
+const applyMissing = async (query: Query, all: readonly Migration[], login: string): Promise<void> => {
   try {
-    await makeAll(query, all)
+    await applyAll(query, all)
   } catch (error) {
     if (isRefusedWith(error)) return
     if (!isRefusedWith(error, undefinedObject) || (await loginExists(query, login))) throw error
@@ -124,14 +124,16 @@ const makeMissing = async (query: Query, all: readonly Need[], login: string): P
 export const prepareDatabase = (options: PrepareOptions): Promise<Preparation> =>
   withSession({ url: options.url }, async (query) => {
     const login = options.login ?? (await currentUser(query))
-    const all = needs(login)
-    if ((await missingOf(query, all)).length > 0) await makeMissing(query, all, login)
-    return look(query, all)
+    const all = migrationsFor(login)
+    if ((await missingOf(query, all)).length > 0) await applyMissing(query, all, login)
+    return checkPreparation(query, all)
   })
 
 /** The result of prepareDatabase without changes: `statements` are the missing ones, in order. */
 export const checkPrepared = (options: PrepareOptions): Promise<Preparation> =>
-  withSession({ url: options.url }, async (query) => look(query, needs(options.login ?? (await currentUser(query)))))
+  withSession({ url: options.url }, async (query) =>
+    checkPreparation(query, migrationsFor(options.login ?? (await currentUser(query)))),
+  )
 
 const manyRows = 32
 const manyRecords = 1_024

@@ -31,7 +31,7 @@ export function createProjectKeysReader(query: Query): ReadProjectKeys {
 const makeTable = `create table if not exists catalograph.project_keys (
   id text primary key, role text not null, added_at timestamptz, revoked_at timestamptz)`
 
-/** The owner of the schema owns every object in it (compiler/following/prepare/need.ts). */
+/** The owner of the schema owns every object in it (compiler/following/prepare/migration.ts). */
 const giveTable = `do $$ begin
   execute (select pg_catalog.format('alter table catalograph.project_keys owner to %I', pg_catalog.pg_get_userbyid(n.nspowner))
     from pg_catalog.pg_namespace n where n.nspname = 'catalograph');

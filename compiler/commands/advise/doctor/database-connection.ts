@@ -3,7 +3,7 @@ import { poolerFault, type Pooler } from '../../../../runtime/db/connect/pooler.
 import { apiRoles } from '../../../../runtime/engine/summary.ts'
 import { ident } from '../../../../runtime/sql/ident.ts'
 import type { PoolerSetting, Settings } from '../../../../runtime/settings/keys.ts'
-import { bypassRemedy, lackOfBypass, lacksBypass } from '../../../following/prepare/need.ts'
+import { bypassRemedy, lackOfBypass, lacksBypass } from '../../../following/prepare/migration.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
 /** Facts about the server and the login role from one query. */

@@ -5,7 +5,7 @@ import { faultsOfOthers, poolerBefore } from '../../../../runtime/db/pool/pooler
 import type { SchemaReport } from '../../../../runtime/graphql/report/report.ts'
 import type { Settings } from '../../../../runtime/settings/keys.ts'
 import { loginExists, lackOfLogin, loginRemedy } from '../../../following/prepare/login.ts'
-import { foreignOwners, ownerSentence, ownersRemedy } from '../../../following/prepare/need.ts'
+import { foreignOwners, ownerSentence, ownersRemedy } from '../../../following/prepare/migration.ts'
 import { checkPrepared, wayOut, type Preparation } from '../../../following/prepare/prepare.ts'
 import { demandSchemas } from '../../../following/serving/followed-source.ts'
 import { keylessRows, compileReporting, reportFor, type ReportingManifest } from '../report/report.ts'

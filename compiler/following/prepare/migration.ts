@@ -14,12 +14,12 @@ export const lacksBypass = async (query: Query): Promise<boolean> =>
   ).rows.length > 0
 
 /** The migrations of a database before it can be served: one row per object, in creation order. */
-export interface Need {
+export interface Migration {
   readonly id: string
   /** SQL condition that is true if nothing is left to do; it works without the objects it looks for. */
-  readonly present: string
+  readonly isApplied: string
   /** SQL that creates it; running it again is harmless. */
-  readonly make: string
+  readonly sql: string
   /** Without these an API is served too, but does not follow changes of the schema. */
   readonly onlyFollowing: boolean
   /** Only live queries need it; serving and following work without it. */
@@ -28,10 +28,15 @@ export interface Need {
   readonly obstacle: string | null
 }
 
-export const need = (id: string, present: string, make: string, obstacle: string = changingOwnObjects): Need => ({
+export const migration = (
+  id: string,
+  isApplied: string,
+  sql: string,
+  obstacle: string = changingOwnObjects,
+): Migration => ({
   id,
-  present,
-  make,
+  isApplied,
+  sql,
   onlyFollowing: false,
   obstacle,
 })
@@ -89,14 +94,15 @@ const functionIs = (fn: OwnFunction): string => `exists (
     where p.oid = ${ownOid(fn)} and p.prosrc = ${literal(fn.body)} and p.prosecdef = ${fn.definer}
       and p.provolatile = '${fn.stable ? 's' : 'v'}'${fn.plannedOnce ? ` and ${literal(onePlan.replaceAll(' ', ''))} = any (p.proconfig)` : ''})`
 
-export const ownFunction = (fn: OwnFunction): Need => need(`function ${fn.name}`, functionIs(fn), createFunction(fn))
+export const ownFunction = (fn: OwnFunction): Migration =>
+  migration(`function ${fn.name}`, functionIs(fn), createFunction(fn))
 
 export const tableOid = (name: string): string => `(
     select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     where n.nspname = 'catalograph' and c.relname = '${name}')`
 
-export const ownTable = (name: string, columns: string): Need =>
-  need(
+export const ownTable = (name: string, columns: string): Migration =>
+  migration(
     `table catalograph.${name}`,
     `${tableOid(name)} is not null`,
     `create table if not exists catalograph.${name} (${columns})`,
@@ -126,10 +132,10 @@ const ownTriggers = `select e.evtname from pg_catalog.pg_event_trigger e
  * Reassigns objects of the preparing role or of a superuser. Objects of other roles stay: they could contain code that
  * would then run with the privileges of the new owner.
  */
-export const ownersNeed: Need = {
+export const ownersMigration: Migration = {
   id: 'owners in schema catalograph',
-  present: `not exists (select from (${objects}) o where o.closed)`,
-  make: `do $$ declare given record; followed record; begin
+  isApplied: `not exists (select from (${objects}) o where o.closed)`,
+  sql: `do $$ declare given record; followed record; begin
   for given in select o.kind, o.name, t.rolname as taker
     from (${objects}) o join pg_catalog.pg_roles w on w.oid = o.owner join pg_catalog.pg_roles t on t.oid = o.taker
     where o.owner <> o.taker and (w.rolsuper or w.rolname = current_user) and pg_catalog.pg_has_role(o.owner, 'USAGE')
