@@ -114,7 +114,7 @@ export async function sessionJson(
 export interface PasswordGuess {
   /** The user of the address; null: none. */
   readonly user: UserRow | null
-  readonly giveBack: () => Promise<void>
+  readonly release: () => Promise<void>
 }
 
 /**
@@ -129,7 +129,7 @@ export async function takeGuess(tools: AuthTools, client: Client, address: strin
     const taken = await guesses.takePasswordGuess(run, email, hash, device)
     if (taken === null) throw new Error('The guesses of an address gave no row.')
     const { granted, known, seconds, busy, user } = taken
-    if (granted) return { user, giveBack: () => guesses.givePasswordGuessBack(run, known, hash) }
+    if (granted) return { user, release: () => guesses.givePasswordGuessBack(run, known, hash) }
     // Several devices with the right password may sign in simultaneously.
     if (!busy || attempt >= retries.passwordGuess.attempts) throw refuseGuess(seconds)
     await sleep(pauseMs(retries.passwordGuess, attempt))
@@ -158,7 +158,7 @@ export async function takeGuessOfSession(run: RunStatement, sessionId: string, s
 export async function takeOwnGuess(tools: AuthTools, call: UserCall): Promise<() => Promise<void>> {
   const { run } = tools.database
   const { session, user, client } = call
-  if (session === null) return (await takeGuess(tools, client, user.email ?? user.id)).giveBack
+  if (session === null) return (await takeGuess(tools, client, user.email ?? user.id)).release
   await takeGuessOfSession(run, session.id, () =>
     refuse('current_password_invalid', 'Too many wrong passwords in this session: sign in again'),
   )

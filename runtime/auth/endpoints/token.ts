@@ -50,7 +50,7 @@ async function passwordGrant(call: Call<typeof io.token>, tools: AuthTools): Pro
     }
   } catch (error) {
     // It was right, or was not compared.
-    await guess.giveBack().catch(() => undefined)
+    await guess.release().catch(() => undefined)
     throw error
   }
   throw refuse('invalid_credentials')

@@ -136,10 +136,10 @@ async function isPresentPassword(
   // A user without a password cannot know it.
   if (stored === null) return passwords.compare(password, stored)
   if (asksCurrent && current === '') throw refuse('current_password_required')
-  const giveBack = await takeOwnGuess(tools, call)
+  const release = await takeOwnGuess(tools, call)
   if (asksCurrent && !(await passwords.compare(current, stored))) throw refuse('current_password_invalid')
   const isPresent = await passwords.compare(password, stored)
-  if (isPresent || asksCurrent) await giveBack()
+  if (isPresent || asksCurrent) await release()
   return isPresent
 }
 

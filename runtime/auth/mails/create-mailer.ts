@@ -129,13 +129,13 @@ async function giveUp(
 
 const savepoint = statement<object>('auth.mails.savepoint', 'savepoint work')
 const keep = statement<object>('auth.mails.keep', 'release savepoint work')
-const takeBack = statement<object>('auth.mails.take-back', 'rollback to savepoint work')
+const rollBack = statement<object>('auth.mails.take-back', 'rollback to savepoint work')
 
 /** Runs work, and rolls it back immediately unless it must be kept. */
 async function attempt<T>(run: RunStatement, kept: boolean, work: () => Promise<T>): Promise<T> {
   await run(savepoint)
   const value = await work()
-  await run(kept ? keep : takeBack)
+  await run(kept ? keep : rollBack)
   return value
 }
 

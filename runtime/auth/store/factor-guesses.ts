@@ -6,7 +6,7 @@ import { guessesIn, type TakenGuess } from './guesses.ts'
  * (spec/auth.md 5.7), and wrong codes and passwords of a session.
  */
 
-const { taken, verdict, giveBack } = guessesIn({ table: 'factor_guesses', subject: 'factor_id', free: 10 })
+const { taken, verdict, release } = guessesIn({ table: 'factor_guesses', subject: 'factor_id', free: 10 })
 
 /** Reserves a guess of a factor before the comparison; null: the factor is deleted. */
 export const takeFactorGuess = defineLookup<TakenGuess, [device: Buffer, factorId: string]>(
@@ -21,7 +21,7 @@ export const takeFactorGuess = defineLookup<TakenGuess, [device: Buffer, factorI
 /** The code was right: the guess does not count. */
 export const giveFactorGuessBack = defineAction<[known: boolean, factorId: string]>(
   'auth.factor-guesses.give-back',
-  giveBack,
+  release,
 )
 
 /** Reserves one of the five guesses of a session, of a code below aal2 or of the old password; null: it has ended. */

@@ -54,6 +54,6 @@ export function guessesIn({ table, subject, free }: Counts) {
     from ${counts} g where g.${subject} = $2 and g.known = asking.known
   ) left_over on true`,
     /** $1: the count. */
-    giveBack: `update ${counts} set failures = greatest(failures - 1, 0) where ${subject} = $2 and known = $1`,
+    release: `update ${counts} set failures = greatest(failures - 1, 0) where ${subject} = $2 and known = $1`,
   }
 }

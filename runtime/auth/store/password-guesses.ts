@@ -9,7 +9,7 @@ import { ofAddress } from './users.ts'
  * outlive a change of address. A sign-in ends them: see insertSession.
  */
 
-const { taken, verdict, giveBack } = guessesIn({ table: 'password_guesses', subject: 'address_hash', free: 30 })
+const { taken, verdict, release } = guessesIn({ table: 'password_guesses', subject: 'address_hash', free: 30 })
 
 export interface TakenPasswordGuess extends TakenGuess {
   /** Null: no user has the address. */
@@ -35,7 +35,7 @@ export const takePasswordGuess = defineLookup<TakenPasswordGuess, [email: string
 /** The password was right, or was not compared. */
 export const givePasswordGuessBack = defineAction<[known: boolean, addressHash: Buffer]>(
   'auth.password-guesses.give-back',
-  giveBack,
+  release,
 )
 
 export interface PasswordChange {

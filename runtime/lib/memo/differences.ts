@@ -55,7 +55,7 @@ export function differencesBetween(before: readonly unknown[], now: readonly unk
       start += 1
       continue
     }
-    const [to, end] = meetingOf(before, from, now, start)
+    const [to, end] = nextCommon(before, from, now, start)
     found.push({ from, to, start, end })
     from = to
     start = end
@@ -64,7 +64,7 @@ export function differencesBetween(before: readonly unknown[], now: readonly unk
 }
 
 /** Where the lists continue alike after a difference: nearby, after a run of replaced items, or at their ends. */
-function meetingOf(
+function nextCommon(
   before: readonly unknown[],
   from: number,
   now: readonly unknown[],
@@ -151,14 +151,14 @@ export interface KnownDifferences {
 }
 
 /** `of` stands for the earlier list, so that none is kept for those that followed it. */
-interface Known {
+interface KnownEntry {
   readonly of: object
   readonly differences: readonly Difference[]
 }
 
 export function createKnownDifferences(): KnownDifferences {
   const marks = new WeakMap<readonly unknown[], object>()
-  const known = new WeakMap<readonly unknown[], Known>()
+  const known = new WeakMap<readonly unknown[], KnownEntry>()
   const markOf = (list: readonly unknown[]): object => {
     const mark = marks.get(list) ?? {}
     marks.set(list, mark)
@@ -204,12 +204,16 @@ export function differencesMade(
   for (const difference of differences) {
     placesUntil(difference.start)
     while ((places[next] ?? difference.end) < difference.end) next += 1
-    if (!isAlike(before, now, difference)) made.push(difference)
+    if (!isEqualRange(before, now, difference)) made.push(difference)
     shift = difference.end - difference.to
   }
   placesUntil(now.length)
   return made
 }
 
-const isAlike = (before: readonly unknown[], now: readonly unknown[], { from, to, start, end }: Difference): boolean =>
+const isEqualRange = (
+  before: readonly unknown[],
+  now: readonly unknown[],
+  { from, to, start, end }: Difference,
+): boolean =>
   to - from === end - start && now.slice(start, end).every((item, index) => isSame(before[from + index], item))

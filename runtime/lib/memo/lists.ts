@@ -47,7 +47,7 @@ interface Making<Item, Result> {
   readonly readsOf: (item: Item) => Reads | null
 }
 
-interface Kept<Item, Result> {
+interface ListEntry<Item, Result> {
   readonly results: readonly Result[]
   readonly readers: Readers
   /** Without tables. */
@@ -55,16 +55,16 @@ interface Kept<Item, Result> {
   readonly items: readonly Item[]
 }
 
-interface KeptTable<Item, Value> {
+interface TableEntry<Item, Value> {
   readonly items: readonly Item[]
   readonly table: KeyedTable<Value>
 }
 
 export function createListMemory(): ListMemory {
-  const lists = new Map<object, Kept<unknown, unknown>>()
+  const lists = new Map<object, ListEntry<unknown, unknown>>()
   const tables = new Map<object, unknown>()
   const known = createKnownDifferences()
-  const lastOf = (fn: object, inputs: Inputs): Kept<unknown, unknown> | null => {
+  const lastOf = (fn: object, inputs: Inputs): ListEntry<unknown, unknown> | null => {
     const last = lists.get(fn)
     return last !== undefined && sameItems(last.inputs, withoutTables(inputs)) ? last : null
   }
@@ -72,21 +72,21 @@ export function createListMemory(): ListMemory {
   const follow = function* <Item, Value>(
     fn: object,
     items: readonly Item[],
-    anew: () => Steps<KeyedTable<Value>>,
+    rebuild: () => Steps<KeyedTable<Value>>,
     changes: (
       table: Table<Value>,
-      gone: readonly Item[],
-      come: readonly Item[],
+      removed: readonly Item[],
+      added: readonly Item[],
     ) => ReadonlyMap<string, Value | undefined>,
   ): Steps<Table<Value>> {
-    const last = tables.get(fn) as KeptTable<Item, Value> | undefined
+    const last = tables.get(fn) as TableEntry<Item, Value> | undefined
     const differences = last && known.between(last.items, items)
     if (last !== undefined && differences?.length === 0) return last.table
     const table =
       last === undefined || differences === undefined || isMost(differences, items)
-        ? yield* anew()
-        : last.table.with(changes(last.table, goneIn(last.items, differences), comeIn(items, differences)))
-    tables.set(fn, { items, table } satisfies KeptTable<Item, Value>)
+        ? yield* rebuild()
+        : last.table.with(changes(last.table, removedItems(last.items, differences), addedItems(items, differences)))
+    tables.set(fn, { items, table } satisfies TableEntry<Item, Value>)
     return table
   }
   return {
@@ -96,19 +96,19 @@ export function createListMemory(): ListMemory {
       inputs: Inputs,
       making: Making<Item, Result>,
     ) {
-      const last = lastOf(fn, inputs) as Kept<Item, Result> | null
+      const last = lastOf(fn, inputs) as ListEntry<Item, Result> | null
       // A failure leaves nothing behind that is half done.
       lists.delete(fn)
       yield
       const made = yield* last === null
-        ? madeAnew(items, inputs, making)
-        : madeAfter(last, items, inputs, making, known)
-      lists.set(fn, { ...made, inputs: withoutTables(inputs), items } satisfies Kept<Item, Result>)
+        ? makeAll(items, inputs, making)
+        : makeChanged(last, items, inputs, making, known)
+      lists.set(fn, { ...made, inputs: withoutTables(inputs), items } satisfies ListEntry<Item, Result>)
       return made.results
     },
     unknown: (fn, items, inputs) => {
       const last = lastOf(fn, inputs)
-      return last === null ? items : comeIn(items, known.between(last.items, items))
+      return last === null ? items : addedItems(items, known.between(last.items, items))
     },
     table: (keyOf, items) =>
       atOnce(
@@ -119,10 +119,10 @@ export function createListMemory(): ListMemory {
             yield
             return itemsByKey(keyOf, items)
           },
-          (_, gone, come) =>
+          (_, removed, added) =>
             new Map([
-              ...gone.map((item) => [keyOf(item), undefined] as const),
-              ...come.map((item) => [keyOf(item), item] as const),
+              ...removed.map((item) => [keyOf(item), undefined] as const),
+              ...added.map((item) => [keyOf(item), item] as const),
             ]),
         ),
       ),
@@ -131,14 +131,14 @@ export function createListMemory(): ListMemory {
         keysOf,
         items,
         () => groupsOf(keysOf, items),
-        (groups, gone, come) => changedGroups(groups, keysOf, items, gone, come),
+        (groups, removed, added) => changedGroups(groups, keysOf, items, removed, added),
       ),
   }
 }
 
-type Made<Result> = Pick<Kept<unknown, Result>, 'results' | 'readers'>
+type Made<Result> = Pick<ListEntry<unknown, Result>, 'results' | 'readers'>
 
-function* madeAnew<Item, Result>(
+function* makeAll<Item, Result>(
   items: readonly Item[],
   inputs: Inputs,
   { made, readsOf }: Making<Item, Result>,
@@ -152,8 +152,8 @@ function* madeAnew<Item, Result>(
   return { results, readers }
 }
 
-function* madeAfter<Item, Result>(
-  { items: before, results, readers }: Kept<Item, Result>,
+function* makeChanged<Item, Result>(
+  { items: before, results, readers }: ListEntry<Item, Result>,
   items: readonly Item[],
   inputs: Inputs,
   { made, readsOf }: Making<Item, Result>,
@@ -166,7 +166,7 @@ function* madeAfter<Item, Result>(
   }
   const forget = (item: Item): void => readers.remove(item, readsOf(item))
   const differences = known.between(before, items)
-  goneIn(before, differences).forEach(forget)
+  removedItems(before, differences).forEach(forget)
   const affected = readers.affectedBy(inputs)
   if (differences.length === 0 && affected.size === 0) return { results, readers }
   const exchange = createExchange(yield* resultsAfter(results, items, differences, make))
@@ -209,11 +209,11 @@ function changedGroups<Item>(
   groups: Table<readonly Item[]>,
   keysOf: (item: Item) => readonly string[],
   items: readonly Item[],
-  gone: readonly Item[],
-  come: readonly Item[],
+  removed: readonly Item[],
+  added: readonly Item[],
 ): ReadonlyMap<string, readonly Item[] | undefined> {
-  const keys = new Set([...gone, ...come].flatMap(keysOf))
-  const members = new Set([...come, ...Array.from(keys, (key) => groups.get(key) ?? []).flat()])
+  const keys = new Set([...removed, ...added].flatMap(keysOf))
+  const members = new Set([...added, ...Array.from(keys, (key) => groups.get(key) ?? []).flat()])
   const changed = new Map<string, Item[] | undefined>(Array.from(keys, (key) => [key, undefined]))
   if (keys.size === 0) return changed
   const after = new Map<string, Item[]>()
@@ -230,10 +230,10 @@ function push<Item>(groups: Map<string, Item[]>, key: string, item: Item): void 
   else group.push(item)
 }
 
-const goneIn = <Item>(before: readonly Item[], differences: readonly Difference[]): readonly Item[] =>
+const removedItems = <Item>(before: readonly Item[], differences: readonly Difference[]): readonly Item[] =>
   differences.flatMap(({ from, to }) => before.slice(from, to))
 
-const comeIn = <Item>(items: readonly Item[], differences: readonly Difference[]): readonly Item[] =>
+const addedItems = <Item>(items: readonly Item[], differences: readonly Difference[]): readonly Item[] =>
   differences.flatMap(({ start, end }) => items.slice(start, end))
 
 /** Then all that differs costs more to follow than all that there is to make. */
@@ -260,7 +260,7 @@ type KeysOf<Item> = (item: Item) => readonly string[]
 type Groups<Item> = Table<readonly Item[]>
 type Shared<Item> = ReadonlyMap<string, readonly Item[]>
 
-interface KeptGroups<Item> {
+interface GroupsEntry<Item> {
   readonly groups: Groups<Item>
   /** Keys with more than one item. */
   readonly shared: Shared<Item>
@@ -276,7 +276,7 @@ export function createSharing(
 ): Sharing {
   const memory = new Map<object, unknown>()
   return function* <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) {
-    const last = memory.get(keysOf) as KeptGroups<Item> | undefined
+    const last = memory.get(keysOf) as GroupsEntry<Item> | undefined
     const groups = yield* groupsIn(keysOf, items)
     if (last?.groups === groups) return last.found
     const changed = last === undefined ? null : groups.changesSince(last.groups)
@@ -284,7 +284,7 @@ export function createSharing(
       changed === null ? sharedAmong(groups, yield* keysIn(keysOf, items)) : sharedAmong(groups, changed, last?.shared)
     const now = groupedItems(shared, items)
     const found = last !== undefined && sameItems(last.found, now) ? last.found : now
-    memory.set(keysOf, { groups, shared, found } satisfies KeptGroups<Item>)
+    memory.set(keysOf, { groups, shared, found } satisfies GroupsEntry<Item>)
     return found
   }
 }

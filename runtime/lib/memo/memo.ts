@@ -73,15 +73,15 @@ export interface Memo {
   ) => Steps<readonly Item[]>
 }
 
-interface Kept extends Dependencies {
+interface MemoEntry extends Dependencies {
   readonly result: unknown
 }
 
 export function createMemo(): Memo {
-  const stages = new Map<unknown, WeakMap<object, Kept>>()
+  const stages = new Map<unknown, WeakMap<object, MemoEntry>>()
   const lists = createListMemory()
-  const stageOf = (fn: object): WeakMap<object, Kept> => {
-    const stage = stages.get(fn) ?? new WeakMap<object, Kept>()
+  const stageOf = (fn: object): WeakMap<object, MemoEntry> => {
+    const stage = stages.get(fn) ?? new WeakMap<object, MemoEntry>()
     stages.set(fn, stage)
     return stage
   }

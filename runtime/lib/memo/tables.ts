@@ -197,7 +197,7 @@ export interface Readers {
 }
 
 /** What was found under a key, and by whom. */
-interface Found {
+interface LookupEntry {
   value: unknown
   readonly readers: unknown[]
 }
@@ -205,7 +205,7 @@ interface Found {
 /** @param inputs those of the list's function */
 export function createReaders(inputs: Inputs): Readers {
   let tables = tablesIn(inputs)
-  const found = new Map<string, Map<string, Found>>()
+  const found = new Map<string, Map<string, LookupEntry>>()
   const changedKeys = (name: string, before: ReadonlyMap<string, Table<unknown>>): Iterable<string> | null => {
     const [earlier, table] = [before.get(name), tables.get(name)]
     return earlier === undefined ? null : (table?.changesSince(earlier) ?? null)
@@ -213,7 +213,7 @@ export function createReaders(inputs: Inputs): Readers {
   /** @param known where the item is a reader already */
   const note = (item: unknown, reads: Reads | null, known: Reads | null): void => {
     for (const [name, values] of reads ?? []) {
-      const [byKey, before] = [found.get(name) ?? new Map<string, Found>(), known?.get(name)]
+      const [byKey, before] = [found.get(name) ?? new Map<string, LookupEntry>(), known?.get(name)]
       found.set(name, byKey)
       for (const [key, value] of values) {
         const one = byKey.get(key)
@@ -261,7 +261,7 @@ const tablesIn = (inputs: Inputs): ReadonlyMap<string, Table<unknown>> =>
     ),
   )
 
-function drop(byKey: Map<string, Found> | undefined, key: string, item: unknown): void {
+function drop(byKey: Map<string, LookupEntry> | undefined, key: string, item: unknown): void {
   const readers = byKey?.get(key)?.readers ?? []
   const place = readers.indexOf(item)
   if (place === -1) return
