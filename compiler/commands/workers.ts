@@ -58,7 +58,7 @@ export async function serveAmongOthers(
   const siblings = joinWorkers({
     send: (message) => process.send?.(message),
     onMessage: (hear) => void process.on('message', hear),
-    onGone: (hear) => void process.once('disconnect', hear),
+    onDisconnect: (hear) => void process.once('disconnect', hear),
   })
   // Signals of a terminal reach every process of it. SIGHUP is for the primary alone.
   const signal = terminal.stopRequested(() => undefined)

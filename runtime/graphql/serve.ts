@@ -21,20 +21,20 @@ import { cacheStatsOf, type CacheStats, createLoad, type Loaded } from './run/se
 import {
   createCell,
   type EngineCell,
-  beginTurn,
+  createRequestState,
   checkMethod,
   exchangeOf,
   type Ready,
   type ServiceDatabase,
-  type Turn,
-} from './run/turn.ts'
+  type RequestState,
+} from './run/request-state.ts'
 import { askedExtensions, runExtended, type Extension } from './run/extended.ts'
 import { interestsOf } from './run/interests.ts'
 import {
   createExecution,
   createPipeline,
   exchange,
-  refusedByNow,
+  recheckBeforeRefusal,
   type PipelineStage,
   type Stages,
   type WatchAnswer,
@@ -81,8 +81,8 @@ export interface ServiceParts {
   readonly failed?: (error: unknown) => void
 }
 
-/** A turn of a document that comes as text. */
-interface TextTurn extends Turn<Loaded> {
+/** The state of a request with the text of its document. */
+interface TextRequestState extends RequestState<Loaded> {
   /** Null: the request's own text runs without a check. */
   admission: Admission | null
   documents: Documents
@@ -99,15 +99,15 @@ export function createService(parts: ServiceParts & MadeParts, additions: readon
   const { database, source, now = Date.now, apart, engineAdditions, failed } = parts
   const cell = createCell(createLoad(source, engineAdditions, now), now)
   const texts = createTexts()
-  const { serve, watch } = createPipeline<Loaded, TextTurn>({
+  const { serve, watch } = createPipeline<Loaded, TextRequestState>({
     cell,
     load: loadFor(cell),
     look: cell.look,
     begin: (loaded, received, isFirst) => {
-      const turn = beginTurn(database, loaded, received, isFirst)
+      const state = createRequestState(database, loaded, received, isFirst)
       const { query, operationName } = received.request
       const asked = { role: received.caller.role, text: query ?? '', operationName }
-      return Object.assign(turn, { admission: null, documents: loaded.documents, asked })
+      return Object.assign(state, { admission: null, documents: loaded.documents, asked })
     },
     stagesOf: createStages(database, extensionsOf(additions), texts, apart, now),
     failed,
@@ -149,19 +149,19 @@ function createStages(
   texts: Texts,
   apart: Apart,
   now: () => number,
-): (loaded: Loaded) => Stages<TextTurn> {
+): (loaded: Loaded) => Stages<TextRequestState> {
   const prepareAhead = createPrepareAhead(run, texts, now)
-  const executionOf = createExecution<TextTurn>()
+  const executionOf = createExecution<TextRequestState>()
   const find = findListed(texts)
-  const document = [refusedByNow(prepare(apart))]
-  const make = (loaded: Loaded): Stages<TextTurn> => {
+  const document = [recheckBeforeRefusal(prepare(apart))]
+  const make = (loaded: Loaded): Stages<TextRequestState> => {
     const { manifest } = loaded.engine
     const { refusal, allowlists } = manifest
     const served = extensions.filter(({ fact }) => manifest[fact] !== undefined)
     return {
       admission: [
-        ...(refusal === null ? [] : [refusedByNow(refuseUnreadable)]),
-        refusedByNow(admitDocument),
+        ...(refusal === null ? [] : [recheckBeforeRefusal(refuseUnreadable)]),
+        recheckBeforeRefusal(admitDocument),
         ...(allowlists === undefined ? [] : [find]),
       ],
       document,
@@ -169,7 +169,7 @@ function createStages(
       execution: executionOf(loaded, served.length > 0 ? exchangeExtended(served) : exchange),
     }
   }
-  let last: { readonly loaded: Loaded; readonly stages: Stages<TextTurn> } | null = null
+  let last: { readonly loaded: Loaded; readonly stages: Stages<TextRequestState> } | null = null
   return (loaded) => {
     if (last?.loaded !== loaded) last = { loaded, stages: make(loaded) }
     return last.stages
@@ -177,43 +177,43 @@ function createStages(
 }
 
 /** A comment that cannot be read may concern the role's permissions (spec/graphql.md 13.1). */
-function refuseUnreadable({ loaded, asker }: TextTurn): void {
-  const refusal = refusalOf(loaded.engine.manifest, asker.caller.role)
+function refuseUnreadable({ loaded, exchangeContext }: TextRequestState): void {
+  const refusal = refusalOf(loaded.engine.manifest, exchangeContext.caller.role)
   if (refusal !== null) throw refuse('SCHEMA_COMMENT_INVALID', refusal)
 }
 
 /** Decides whether the document must be listed. */
-function admitDocument(turn: TextTurn): void {
-  const { request, loaded, asker } = turn
+function admitDocument(state: TextRequestState): void {
+  const { request, loaded, exchangeContext } = state
   const { manifest } = loaded.engine
   if (manifest.allowlists === undefined && request.query !== null && !('persistedQuery' in request.extensions)) return
-  turn.admission = admit(manifest, request, asker.caller.role)
+  state.admission = admit(manifest, request, exchangeContext.caller.role)
 }
 
 /** The text of a listed document, which runs while it is listed. */
 const findListed =
-  (texts: Texts): PipelineStage<TextTurn> =>
-  async (turn) => {
-    const { admission, loaded, asker, run } = turn
+  (texts: Texts): PipelineStage<TextRequestState> =>
+  async (state) => {
+    const { admission, loaded, exchangeContext, run } = state
     if (admission === null) return
-    const text = await listedText(run, texts, admission, asker)
-    turn.asked = { ...turn.asked, text, mark: admission.hash }
-    turn.documents = loaded.listed
-    runWhileListed(turn, admission, text)
+    const text = await listedText(run, texts, admission, exchangeContext)
+    state.asked = { ...state.asked, text, mark: admission.hash }
+    state.documents = loaded.listed
+    runWhileListed(state, admission, text)
   }
 
-/** Makes the turn ready: on this thread, or on the reader thread for long work. */
+/** Makes the request ready: on this thread, or on the reader thread for long work. */
 const prepare =
-  (apart: Apart): PipelineStage<TextTurn> =>
-  (turn) => {
-    const ready = preparedHere(turn)
-    if (ready === null) return preparedApart(turn, apart)
-    turn.ready = ready
+  (apart: Apart): PipelineStage<TextRequestState> =>
+  (state) => {
+    const ready = preparedHere(state)
+    if (ready === null) return preparedApart(state, apart)
+    state.ready = ready
     return undefined
   }
 
 /** Finds or makes the statements, and binds the request's values. Null: that would take more than some milliseconds. */
-function preparedHere({ request, documents, asked, watches, byStep }: TextTurn): Ready | null {
+function preparedHere({ request, documents, asked, watches, byStep }: TextRequestState): Ready | null {
   const document = documents.findQuickly(asked)
   if (document === null) return null
   checkMethod(document, request)
@@ -225,32 +225,32 @@ function preparedHere({ request, documents, asked, watches, byStep }: TextTurn):
 }
 
 /** The same on the reader thread, unless another request has done it in the meantime. */
-async function preparedApart(turn: TextTurn, apart: Apart): Promise<void> {
-  const { loaded, request, context, asker, documents, asked, byStep } = turn
+async function preparedApart(state: TextRequestState, apart: Apart): Promise<void> {
+  const { loaded, request, context, exchangeContext, documents, asked, byStep } = state
   const whenItsTurn = (): Ready | null => {
     refuseEnded(context)
-    return preparedHere(turn)
+    return preparedHere(state)
   }
-  const party = context?.party ?? asker.caller.claims
-  turn.ready = await apart.read({ revision: loaded.revision, documents, asked, request, byStep }, party, whenItsTurn)
+  const party = context?.party ?? exchangeContext.caller.claims
+  state.ready = await apart.read({ revision: loaded.revision, documents, asked, request, byStep }, party, whenItsTurn)
 }
 
 /** Like `exchange`, with the extensions that the request asks for. */
 const exchangeExtended =
-  (served: readonly Extension[]): PipelineStage<TextTurn> =>
-  async (turn) => {
-    const { loaded, request, ready } = turn
+  (served: readonly Extension[]): PipelineStage<TextRequestState> =>
+  async (state) => {
+    const { loaded, request, ready } = state
     const asked = askedExtensions(served, request)
-    if (asked.length === 0 || ready === null) return exchange(turn)
-    const sent = exchangeOf(turn.asker, !ready.writes, ready.bound)
-    const extended = { engine: loaded.engine, made: () => madeOf(turn) }
-    const { rows, extensions } = await runExtended(asked, turn.run, sent, extended)
-    turn.rows = rows
-    turn.extensions = extensions
+    if (asked.length === 0 || ready === null) return exchange(state)
+    const sent = exchangeOf(state.exchangeContext, !ready.writes, ready.bound)
+    const extended = { engine: loaded.engine, made: () => madeOf(state) }
+    const { rows, extensions } = await runExtended(asked, state.run, sent, extended)
+    state.rows = rows
+    state.extensions = extensions
   }
 
 /** The source of the statements. */
-function madeOf({ documents, asked, request, byStep }: TextTurn): { statements: Statements; plan: Plan } {
+function madeOf({ documents, asked, request, byStep }: TextRequestState): { statements: Statements; plan: Plan } {
   const document = documents.find(asked)
   const variables = request.unread === undefined ? request.variables : readBody(request.unread).variables
   const { statements } = document.prepare(variables)

@@ -11,7 +11,7 @@ import {
   type HttpFailureCode,
 } from './boundary.ts'
 import { limitSourceOf } from './request-context.ts'
-import { isTooSlow, look, type WritePace, type Writing } from './writing.ts'
+import { isTooSlow, measureWriting, type WritePace, type Writing } from './writing.ts'
 
 export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
@@ -203,7 +203,7 @@ function lookAtConnection(connection: Connection, pace: WritePace, now: number):
     connection.request = null
     connection.response = null
   }
-  connection.writing = look(socket, connection.writing, now)
+  connection.writing = measureWriting(socket, connection.writing, now)
   if (connection.writing !== null && isTooSlow(connection.writing, pace, now)) socket.destroy()
 }
 

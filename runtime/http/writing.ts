@@ -20,7 +20,11 @@ export interface WritePace {
 type Waiting = Pick<Socket, 'bytesWritten' | 'writableLength'>
 
 /** The progress of a connection's answer at this time; null: everything was read. */
-export function look({ bytesWritten, writableLength }: Waiting, before: Writing | null, now: number): Writing | null {
+export function measureWriting(
+  { bytesWritten, writableLength }: Waiting,
+  before: Writing | null,
+  now: number,
+): Writing | null {
   if (writableLength === 0) return null
   const taken = bytesWritten - writableLength
   if (before === null) return { since: now, before: taken, movedAt: now, taken }

@@ -2,7 +2,7 @@ import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createLru, type LruStats } from '../../lib/caches.ts'
 import { sha256Hex } from '../../lib/text.ts'
-import { type Running, exchangeOf, type ExchangeContext, type Turn } from '../run/turn.ts'
+import { type Running, exchangeOf, type ExchangeContext, type RequestState } from '../run/request-state.ts'
 import { notListed, type Admission } from './admission.ts'
 import { guard, listing, lookUp, notListedReason } from './list-statements.ts'
 
@@ -41,20 +41,20 @@ export function listedText(
   run: RunExchange,
   texts: Texts,
   admission: Admission,
-  asker: ExchangeContext,
+  exchangeContext: ExchangeContext,
 ): string | Promise<string> {
-  return texts.get(admission.hash) ?? askForText(run, texts, admission, asker)
+  return texts.get(admission.hash) ?? askForText(run, texts, admission, exchangeContext)
 }
 
 async function askForText(
   run: RunExchange,
   texts: Texts,
   admission: Admission,
-  asker: ExchangeContext,
+  exchangeContext: ExchangeContext,
 ): Promise<string> {
   const { table, hash } = admission
-  const question = lookUp(asker.caller.role, table, hash)
-  const rows = await asking(run, admission, exchangeOf(asker, true, [question]))
+  const question = lookUp(exchangeContext.caller.role, table, hash)
+  const rows = await asking(run, admission, exchangeOf(exchangeContext, true, [question]))
   const text = rows[0]?.[0]?.toString() ?? null
   // A row with the hash of another text lists neither.
   if (text === null || sha256Hex(text) !== hash) throw notListed(admission)
@@ -66,11 +66,15 @@ async function askForText(
  * Runs statements only if their document is listed for the caller: one round trip, and nothing runs if it is no longer
  * listed.
  */
-/** From now on the turn runs only while the document is listed. */
-export function runWhileListed(turn: Pick<Turn<Running>, 'run' | 'read'>, admission: Admission, text: string): void {
-  const { run, read } = turn
-  turn.run = behindList(run, admission, text)
-  turn.read = read === run ? turn.run : behindList(read, admission, text)
+/** From now on the request runs only while the document is listed. */
+export function runWhileListed(
+  state: Pick<RequestState<Running>, 'run' | 'read'>,
+  admission: Admission,
+  text: string,
+): void {
+  const { run, read } = state
+  state.run = behindList(run, admission, text)
+  state.read = read === run ? state.run : behindList(read, admission, text)
 }
 
 const behindList =

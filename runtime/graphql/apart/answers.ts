@@ -2,7 +2,7 @@ import { HttpFailure } from '../../http/boundary.ts'
 import { refuse, Refusal } from '../protocol/failures.ts'
 import type { Reply } from './messages.ts'
 import { unpack } from './packing.ts'
-import type { Ready } from '../run/turn.ts'
+import type { Ready } from '../run/request-state.ts'
 import type { ThreadAnswer } from './thread.ts'
 
 /** Replies of a thread to a request, on both sides. */

@@ -7,7 +7,7 @@ import { Refusal } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 import { readyOf } from './answers.ts'
 import type { Question } from './messages.ts'
-import type { Ready } from '../run/turn.ts'
+import type { Ready } from '../run/request-state.ts'
 import { createQueue } from './queue.ts'
 import type { ThreadAnswer, Thread } from './thread.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { BoundStatement, CheckableText } from '../../contract/execution.ts'
-import type { Ready } from '../run/turn.ts'
+import type { Ready } from '../run/request-state.ts'
 import type { Piece } from '../statements/statements.ts'
 
 /**

@@ -6,7 +6,7 @@ import { createMemories } from '../../lib/memo/memo.ts'
 import { bindAll } from '../run/bind.ts'
 import { interestsOf } from '../run/interests.ts'
 import type { Prepared, Sketch } from '../prepared/document.ts'
-import { checkMethod } from '../run/turn.ts'
+import { checkMethod } from '../run/request-state.ts'
 import {
   untrustedCacheLimits,
   createDocuments,

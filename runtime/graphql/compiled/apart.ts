@@ -1,7 +1,7 @@
 import type { Revision } from '../../contract/artifact.ts'
 import { builtModule } from '../../lib/built-module.ts'
 import { readyOf } from '../apart/answers.ts'
-import type { Ready } from '../run/turn.ts'
+import type { Ready } from '../run/request-state.ts'
 import { createQueue } from '../apart/queue.ts'
 import { createThreadFor, type Thread } from '../apart/thread.ts'
 
@@ -21,7 +21,7 @@ export interface LongQuestion {
 /**
  * Reads such variables on another thread.
  * @param party owner of the request: many requests of one party do not delay another's
- * @param look called again when its turn comes; it throws if the request has ended
+ * @param look called again when it leaves the queue; it throws if the request has ended
  */
 export type ReadApart = (revision: Revision, question: LongQuestion, party: string, look: () => void) => Promise<Ready>
 

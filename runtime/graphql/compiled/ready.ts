@@ -1,4 +1,4 @@
-import type { Ready } from '../run/turn.ts'
+import type { Ready } from '../run/request-state.ts'
 import { withinStack } from '../protocol/failures.ts'
 import { bindAll } from '../run/bind.ts'
 import { interestsOf } from '../run/interests.ts'

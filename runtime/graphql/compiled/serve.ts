@@ -12,13 +12,13 @@ import {
   createCell,
   type CellOptions,
   type Running,
-  beginTurn,
+  createRequestState,
   checkMethod,
   type Ready,
-  type Turn,
-} from '../run/turn.ts'
+  type RequestState,
+} from '../run/request-state.ts'
 import { createEstimates, type Estimates } from '../run/cost-limit.ts'
-import { createExecution, createPipeline, exchange, refusedByNow, type PipelineStage } from '../run/pipeline.ts'
+import { createExecution, createPipeline, exchange, recheckBeforeRefusal, type PipelineStage } from '../run/pipeline.ts'
 import type { GraphqlService, ServiceParts } from '../serve.ts'
 import type { ReadApart } from './apart.ts'
 import {
@@ -43,7 +43,7 @@ interface Loaded extends Running {
   readonly estimates: Estimates
 }
 
-type DocumentTurn = Turn<Loaded>
+type DocumentRequestState = RequestState<Loaded>
 
 /**
  * @param apart reads many variables; null: they are read on this thread
@@ -56,13 +56,13 @@ export function createCompiledService(
   ofCell: CellOptions = { changes: true },
 ): GraphqlService {
   const cell = createCell(createLoad(source, readFile, now), now, ofCell)
-  const executionOf = createExecution<DocumentTurn>()
+  const executionOf = createExecution<DocumentRequestState>()
   const document = [prepare(apart)]
-  const { serve, watch } = createPipeline<Loaded, DocumentTurn>({
+  const { serve, watch } = createPipeline<Loaded, DocumentRequestState>({
     cell,
     load: cell.current,
     look: cell.current,
-    begin: (...turn) => beginTurn(database, ...turn),
+    begin: (...attempt) => createRequestState(database, ...attempt),
     stagesOf: (loaded) => ({
       admission: [refuseExtensions],
       document,
@@ -95,7 +95,7 @@ function createLoad(
       engine: { revision: id, version, manifest, privileges: createPrivileges(manifest) },
       documents: createKnownDocuments(compiled, readFile),
       estimates: createEstimates(now),
-      standsIn: failure !== undefined,
+      isFallback: failure !== undefined,
     }
   }
 }
@@ -103,7 +103,7 @@ function createLoad(
 /** Extensions of answers that only documents as text have. */
 const textOnly = ['explain', 'schemaReport']
 
-function refuseExtensions({ request: { extensions } }: DocumentTurn): void {
+function refuseExtensions({ request: { extensions } }: DocumentRequestState): void {
   const asked = textOnly.find((name) => extensions[name] === true)
   if (asked !== undefined)
     throw refuse('ONLY_COMPILED', `This server answers compiled documents only, without the extension "${asked}".`)
@@ -115,17 +115,17 @@ function refuseExtensions({ request: { extensions } }: DocumentTurn): void {
  * that cannot be used
  */
 const prepare =
-  (apart: ReadApart | null): PipelineStage<DocumentTurn> =>
-  async (turn) => {
-    const { request, loaded, asker } = turn
+  (apart: ReadApart | null): PipelineStage<DocumentRequestState> =>
+  async (state) => {
+    const { request, loaded, exchangeContext } = state
     const hash = hashOf(request)
-    const document = readable(() => loaded.documents.find(asker.caller.role, hash))
+    const document = readable(() => loaded.documents.find(exchangeContext.caller.role, hash))
     if (document === undefined) throw notCompiled(request, hash)
     const operation = document.operation(request.operationName)
-    if (document.outdated) await refusedByNow(refuseOutdated)(turn)
+    if (document.outdated) await recheckBeforeRefusal(refuseOutdated)(state)
     checkMethod(operation, request)
-    obeyList(turn, hash, document.text)
-    turn.ready = await readyByHash(turn, hash, operation, apart)
+    obeyList(state, hash, document.text)
+    state.ready = await readyByHash(state, hash, operation, apart)
   }
 
 function refuseOutdated(): never {
@@ -156,17 +156,17 @@ function notCompiled({ query }: GraphqlRequest, hash: string): Error {
 }
 
 /** A role with an allow-list also needs its documents to be listed. */
-function obeyList(turn: DocumentTurn, hash: string, text: string): void {
-  const { loaded, asker, request } = turn
-  const list = governingList(loaded.engine.manifest, asker.caller.role)
+function obeyList(state: DocumentRequestState, hash: string, text: string): void {
+  const { loaded, exchangeContext, request } = state
+  const list = governingList(loaded.engine.manifest, exchangeContext.caller.role)
   if (list === undefined) return
   const hashOnly = request.query === null
   if (list.table === null) throw notListed({ hash, hashOnly })
-  runWhileListed(turn, { table: list.table, hash, hashOnly }, text)
+  runWhileListed(state, { table: list.table, hash, hashOnly }, text)
 }
 
 function readyByHash(
-  { request, loaded: { revision }, asker, context, watches }: DocumentTurn,
+  { request, loaded: { revision }, exchangeContext, context, watches }: DocumentRequestState,
   hash: string,
   operation: KnownOperation,
   apart: ReadApart | null,
@@ -174,7 +174,7 @@ function readyByHash(
   const { unread, variables, operationName } = request
   if (unread === undefined) return readyFor(operation, variables, watches)
   if (apart === null) return readyFor(operation, readBody(unread).variables, watches)
-  const { role, claims } = asker.caller
+  const { role, claims } = exchangeContext.caller
   const { folder = '', addresses } = revision.compiled ?? {}
   const [document = '', types = ''] = [addresses?.roles[role]?.[hash], addresses?.types[role]]
   const question = { folder, role, hash, addresses: { document, types }, operationName, unread }

@@ -11,7 +11,7 @@ import { endClient } from '../../db/pool/connections.ts'
 import { createCancellations, type Cancellations } from '../../db/pool/cancel.ts'
 import { endedBy, mustDestroy, runWith, endedUnanswered, type RunOnce } from '../../db/pool/run.ts'
 import { createConnection, type Connection, type Pooled } from '../../db/wire/exchange.ts'
-import { createLending } from './lending.ts'
+import { createObjectPool } from './object-pool.ts'
 
 /** Requests on connections of the caller: each transaction sets what it needs, whatever their settings are. */
 
@@ -44,7 +44,7 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
   const { schemas, connections, keepsConnections: keeps, statementTimeoutMs } = options
   const connect = (): Promise<pg.Client> => options.connect().catch(throwConnecting)
   const pooledOn = createPooled(Object.entries(startupSettings([...schemas, extensionSchema], statementTimeoutMs)))
-  const requests = createLending<Connection>({
+  const requests = createObjectPool<Connection>({
     make: async () => {
       const client = watched(await connect())
       try {
@@ -61,7 +61,7 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
     keeps,
   })
   const ownPairs = Object.entries(ownSettings(['pg_catalog'], statementTimeoutMs))
-  const own = createLending<pg.Client>({
+  const own = createObjectPool<pg.Client>({
     make: async () => watched(await connect()),
     end: endClient,
     isGood: (client) => !client.connection.stream.destroyed,
@@ -69,7 +69,7 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
     waiting: mostWaiting,
     keeps,
   })
-  const query: Query = (text, values) => own.lend((client) => queryOn(client, ownPairs)(text, values))
+  const query: Query = (text, values) => own.use((client) => queryOn(client, ownPairs)(text, values))
   const settings = createRoleSettings({
     query,
     ownTimeout: true,
@@ -82,7 +82,7 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
   const cancellations = createCancellations(() => Promise.resolve())
   const once: RunOnce = async (exchange, context) => {
     const ofRole = await settings.of(exchange.caller.role)
-    return requests.lend(async (connection) => {
+    return requests.use(async (connection) => {
       if (context?.aborted === true) return endedUnanswered('gone')
       const result = await untilAborted(cancellations, connection, exchange, context, (resolve) =>
         runOnConnection(connection, exchange, ofRole, null, resolve),

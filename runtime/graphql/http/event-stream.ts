@@ -9,7 +9,7 @@ import type { Hub } from '../live/streams/hub.ts'
 import type { Sessions } from '../live/streams/sessions.ts'
 import type { SharedAnswer, LiveStream, StreamOwner, StreamSink } from '../live/streams/stream-types.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/request-and-answer.ts'
-import { refusalResponse } from './who-asks.ts'
+import { refusalResponse } from './credential-failures.ts'
 
 /** Answers as Server-Sent Events: "distinct connections mode" of GraphQL over Server-Sent Events. */
 

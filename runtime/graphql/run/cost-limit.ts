@@ -1,7 +1,7 @@
 import type { BoundStatement, RunExchange, ResultRow } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createTryingLru } from '../../lib/caches.ts'
-import { exchangeOf, type ExchangeContext } from './turn.ts'
+import { exchangeOf, type ExchangeContext } from './request-state.ts'
 import { refuse } from '../protocol/failures.ts'
 import { literal } from '../../sql/tree.ts'
 

@@ -5,7 +5,14 @@ import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { retries } from '../../lib/retry.ts'
 import { tooDeep, isOfSchema } from '../protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/request-and-answer.ts'
-import { type EngineCell, type Running, exchangeOf, type Ready, type Turn, type ReceivedRequest } from './turn.ts'
+import {
+  type EngineCell,
+  type Running,
+  exchangeOf,
+  type Ready,
+  type RequestState,
+  type ReceivedRequest,
+} from './request-state.ts'
 import { checkCost, type Estimates } from './cost-limit.ts'
 import { failedInOneOfSeveral, toFailure, toResponse } from './response.ts'
 import { createLru } from '../../lib/caches.ts'
@@ -20,17 +27,17 @@ import { selectList, trusted } from '../../sql/tree.ts'
 export interface Stages<T> {
   /** Admit the request. */
   readonly admission: readonly PipelineStage<T>[]
-  /** Find its document, read its variables and bind them: afterwards the turn is ready. */
+  /** Find its document, read its variables and bind them: afterwards the request is ready. */
   readonly document: readonly PipelineStage<T>[]
   /** Place tenants, compare the estimate with its limit, exchange with the database. */
   readonly execution: readonly PipelineStage<T>[]
   /** Starts background work after this request; null: none. */
-  readonly afterwards: ((turn: T) => void) | null
+  readonly afterwards: ((state: T) => void) | null
 }
 
-export type PipelineStage<T> = (turn: T) => void | Promise<void>
+export type PipelineStage<T> = (state: T) => void | Promise<void>
 
-interface PipelineParts<L extends Running, T extends Turn<L>> {
+interface PipelineParts<L extends Running, T extends RequestState<L>> {
   readonly cell: EngineCell<L>
   /** The engine that answers a request. */
   readonly load: (request: GraphqlRequest) => L | Promise<L>
@@ -60,59 +67,59 @@ interface Pipeline {
   readonly watch: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<WatchAnswer>
 }
 
-export function createPipeline<L extends Running, T extends Turn<L>>(parts: PipelineParts<L, T>): Pipeline {
+export function createPipeline<L extends Running, T extends RequestState<L>>(parts: PipelineParts<L, T>): Pipeline {
   const { cell, load, look, begin, stagesOf, failed } = parts
   /** Makes attempts, each on a newer engine, until one does not fail because of its schema. Never rejects. */
   const attempt = async <R>(
-    work: (turn: T, stages: Stages<T>) => R | Promise<R>,
+    work: (state: T, stages: Stages<T>) => R | Promise<R>,
     received: ReceivedRequest,
   ): Promise<R | GraphqlResponse> => {
     for (let count = 1; ; count += 1) {
-      let turn: T | null = null
+      let state: T | null = null
       try {
         const loaded = received.watches ? look() : load(received.request)
         const present = loaded instanceof Promise ? await loaded : loaded
-        turn = begin(present, received, count === 1)
-        return await prepared(turn, work)
+        state = begin(present, received, count === 1)
+        return await prepared(state, work)
       } catch (error) {
-        const again = await deservesAnother(cell, turn, error).catch((failure: unknown) => ({ failure }))
+        const again = await mayRetry(cell, state, error).catch((failure: unknown) => ({ failure }))
         const failure = typeof again === 'object' ? again.failure : error
         failed?.(failure)
         if (typeof again === 'object') return toFailure(failure, null)
-        if (!again) return toFailure(error, turn?.ready ?? null)
+        if (!again) return toFailure(error, state?.ready ?? null)
         if (count >= retries.newerSchema.attempts) return toFailure(keptChanging, null)
       }
     }
   }
-  const prepared = async <R>(turn: T, work: (turn: T, stages: Stages<T>) => R | Promise<R>): Promise<R> => {
-    const stages = stagesOf(turn.loaded)
+  const prepared = async <R>(state: T, work: (state: T, stages: Stages<T>) => R | Promise<R>): Promise<R> => {
+    const stages = stagesOf(state.loaded)
     try {
-      await through(stages.admission, turn)
-      await through(stages.document, turn)
-      if (turn.context?.timeline) turn.context.timeline.prepared = performance.now()
-      return await work(turn, stages)
+      await through(stages.admission, state)
+      await through(stages.document, state)
+      if (state.context?.timeline) state.context.timeline.prepared = performance.now()
+      return await work(state, stages)
     } finally {
-      stages.afterwards?.(turn)
+      stages.afterwards?.(state)
     }
   }
-  const executed = async (turn: T, stages: Stages<T>): Promise<GraphqlResponse> => {
+  const executed = async (state: T, stages: Stages<T>): Promise<GraphqlResponse> => {
     try {
-      await through(stages.execution, turn)
+      await through(stages.execution, state)
     } catch (error) {
-      if (turn.byStep || !failedInOneOfSeveral(error, readyOf(turn))) throw error
+      if (state.byStep || !failedInOneOfSeveral(error, readyOf(state))) throw error
       // Everything it did was rolled back; now the failing step is reported.
-      turn.byStep = true
-      await through(stages.document, turn)
-      await through(stages.execution, turn)
+      state.byStep = true
+      await through(stages.document, state)
+      await through(stages.execution, state)
     }
-    const response = toResponse(readyOf(turn), turn.rows, turn.extensions)
-    return turn.request.live === true ? { ...response, revision: turn.loaded.engine.revision } : response
+    const response = toResponse(readyOf(state), state.rows, state.extensions)
+    return state.request.live === true ? { ...response, revision: state.loaded.engine.revision } : response
   }
-  const watched = (turn: T): WatchAnswer => {
-    const { interests } = readyOf(turn)
+  const watched = (state: T): WatchAnswer => {
+    const { interests } = readyOf(state)
     return interests === undefined
       ? { kind: 'once' }
-      : { kind: 'watch', interests, revision: turn.loaded.engine.revision }
+      : { kind: 'watch', interests, revision: state.loaded.engine.revision }
   }
   return {
     serve: (request, caller, context) => attempt(executed, { request, caller, context, watches: false }),
@@ -124,15 +131,15 @@ export function createPipeline<L extends Running, T extends Turn<L>>(parts: Pipe
   }
 }
 
-async function through<T>(stages: readonly PipelineStage<T>[], turn: T): Promise<void> {
+async function through<T>(stages: readonly PipelineStage<T>[], state: T): Promise<void> {
   for (const stage of stages) {
-    const pending = stage(turn)
+    const pending = stage(state)
     if (pending !== undefined) await pending
   }
 }
 
-const readyOf = <L extends Running>({ ready }: Turn<L>): Ready => {
-  if (ready === null) throw new Error('the document of a turn was not prepared')
+const readyOf = <L extends Running>({ ready }: RequestState<L>): Ready => {
+  if (ready === null) throw new Error('the document of a request was not prepared')
   return ready
 }
 
@@ -143,13 +150,13 @@ const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', nu
  * Whether a failed request may succeed on another engine. Everything it did was rolled back, so it can begin again.
  * Rejects if the newest engine is not available.
  */
-async function deservesAnother<L extends Running>(
+async function mayRetry<L extends Running>(
   cell: EngineCell<L>,
-  turn: Turn<L> | null,
+  state: RequestState<L> | null,
   error: unknown,
 ): Promise<boolean> {
-  if (turn === null) return false
-  const { loaded } = turn
+  if (state === null) return false
+  const { loaded } = state
   if (error instanceof DatabaseFailure && error.kind === 'stale') {
     await cell.after(loaded)
     return true
@@ -175,20 +182,20 @@ const schemaClasses: ReadonlySet<string> = new Set(['0A', '3F', '42', 'XX'])
  * A stage that may refuse the request. A refusal depends on the schema, which must be current: before it is given, the
  * version and the role are checked as for every other request. A document that exhausts the stack is nested too deeply.
  */
-export const refusedByNow =
-  <T extends Turn<Running>>(stage: PipelineStage<T>): PipelineStage<T> =>
-  (turn) => {
+export const recheckBeforeRefusal =
+  <T extends RequestState<Running>>(stage: PipelineStage<T>): PipelineStage<T> =>
+  (state) => {
     try {
-      return stage(turn)?.catch((error: unknown) => refuseTurn(turn, error))
+      return stage(state)?.catch((error: unknown) => refuseAfterRecheck(state, error))
     } catch (error) {
-      return refuseTurn(turn, error)
+      return refuseAfterRecheck(state, error)
     }
   }
 
 /** Rejects with the refusal or, if the schema changed or the check failed, with an error that allows an attempt. */
-async function refuseTurn({ run, asker }: Turn<Running>, error: unknown): Promise<never> {
+async function refuseAfterRecheck({ run, exchangeContext }: RequestState<Running>, error: unknown): Promise<never> {
   const refusal = error instanceof RangeError ? tooDeep() : error
-  if (isOfSchema(refusal)) await run(exchangeOf(asker, true, []))
+  if (isOfSchema(refusal)) await run(exchangeOf(exchangeContext, true, []))
   throw refusal
 }
 
@@ -199,15 +206,15 @@ interface Executing extends Running {
 }
 
 /** @param exchange the last stage: sends the statements and keeps their rows */
-export function createExecution<T extends Turn<Executing>>(): (
+export function createExecution<T extends RequestState<Executing>>(): (
   loaded: Executing,
   exchange: PipelineStage<T>,
 ) => readonly PipelineStage<T>[] {
   const tenants = createTenants()
-  const placeTenants: PipelineStage<T> = async (turn) => {
-    const ready = readyOf(turn)
-    const bound = await tenants.place(turn, ready.bound)
-    if (bound !== ready.bound) turn.ready = { ...ready, bound }
+  const placeTenants: PipelineStage<T> = async (state) => {
+    const ready = readyOf(state)
+    const bound = await tenants.place(state, ready.bound)
+    if (bound !== ready.bound) state.ready = { ...ready, bound }
   }
   return ({ engine: { manifest } }, exchange) => [
     ...(manifest.distributed === undefined ? [] : [placeTenants]),
@@ -218,20 +225,20 @@ export function createExecution<T extends Turn<Executing>>(): (
 
 /** Compares the estimated cost of the statements with the limit. */
 const checkEstimate =
-  (limit: number): PipelineStage<Turn<Executing>> =>
-  async (turn) => {
-    const { loaded, run, asker } = turn
-    const cost = await loaded.estimates.cost(run, asker, readyOf(turn).bound, limit)
-    await refusedByNow(() => checkCost(cost, limit))(turn)
+  (limit: number): PipelineStage<RequestState<Executing>> =>
+  async (state) => {
+    const { loaded, run, exchangeContext } = state
+    const cost = await loaded.estimates.cost(run, exchangeContext, readyOf(state).bound, limit)
+    await recheckBeforeRefusal(() => checkCost(cost, limit))(state)
   }
 
 /** Sends the statements in one round trip. */
-export async function exchange<L extends Running>(turn: Turn<L>): Promise<void> {
-  const { writes, bound } = readyOf(turn)
-  turn.rows = await (writes ? turn.run : turn.read)(exchangeOf(turn.asker, !writes, bound))
+export async function exchange<L extends Running>(state: RequestState<L>): Promise<void> {
+  const { writes, bound } = readyOf(state)
+  state.rows = await (writes ? state.run : state.read)(exchangeOf(state.exchangeContext, !writes, bound))
 }
 
-type AnyTurn = Turn<Running>
+type AnyRequestState = RequestState<Running>
 
 /**
  * The tenant of a caller, whose rows of a distributed database lie on one server. The value that policies compare with
@@ -239,7 +246,7 @@ type AnyTurn = Turn<Running>
  */
 interface Tenants {
   /** The statements with their tenants' values. Rejects if the database cannot compute these. */
-  readonly place: (turn: AnyTurn, bound: readonly BoundStatement[]) => Promise<readonly BoundStatement[]>
+  readonly place: (state: AnyRequestState, bound: readonly BoundStatement[]) => Promise<readonly BoundStatement[]>
 }
 
 type Values = ReadonlyMap<string, string | null>
@@ -251,14 +258,14 @@ const createTenants = (): Tenants => {
   const known = createLru<string, Values>(keptCharacters, (values, subject) =>
     [...values].reduce((sum, [expression, value]) => sum + expression.length + (value?.length ?? 0), subject.length),
   )
-  const valuesFor = async (turn: AnyTurn, expressions: readonly string[]): Promise<Values> => {
-    const { caller, version } = turn.asker
+  const valuesFor = async (state: AnyRequestState, expressions: readonly string[]): Promise<Values> => {
+    const { caller, version } = state.exchangeContext
     // The expression that auth.uid() reads from the claims may change with the version.
     const subject = JSON.stringify([version, caller.claims])
     const before = known.get(subject) ?? new Map<string, string | null>()
     const missing = expressions.filter((expression) => !before.has(expression))
     if (missing.length === 0) return before
-    const [row = []] = await turn.run(exchangeOf(turn.asker, true, [asking(missing)]))
+    const [row = []] = await state.run(exchangeOf(state.exchangeContext, true, [asking(missing)]))
     const values = new Map([
       ...before,
       ...missing.map((expression, place) => [expression, boundText(row[place])] as const),
@@ -267,10 +274,10 @@ const createTenants = (): Tenants => {
     return values
   }
   return {
-    place: async (turn, bound) => {
+    place: async (state, bound) => {
       if (!hasTenants(bound)) return bound
       const expressions = new Set(bound.flatMap(({ tenants = [] }) => tenants.map(({ expression }) => expression)))
-      const values = await valuesFor(turn, [...expressions])
+      const values = await valuesFor(state, [...expressions])
       return bound.map((statement) => placed(statement, values))
     },
   }

@@ -4,7 +4,7 @@ import type { EngineAdditions } from '../../engine/additions.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import { createMemories, type Memories } from '../../lib/memo/memo.ts'
 import { inTurns } from '../../lib/steps.ts'
-import type { Load, Running } from './turn.ts'
+import type { Load, Running } from './request-state.ts'
 import { createEstimates, type Estimates } from './cost-limit.ts'
 import { untrustedCacheLimits, createDocuments, allowlistCacheLimits, type Documents } from '../prepared/documents.ts'
 import type { LruStats } from '../../lib/caches.ts'
@@ -35,21 +35,21 @@ async function load(
   now: () => number,
 ): Promise<Loaded> {
   const revision = await source()
-  const standsIn = revision.failure !== undefined
+  const isFallback = revision.failure !== undefined
   const estimates = createEstimates(now)
   if (before === null || before.engine.revision !== revision.id) {
     await inTurns(namesForAll(revision.manifest, additions.parts, memories.shared))
     const engine = createEngine(revision, additions, memories)
     const documents = createDocuments(engine, untrustedCacheLimits)
-    return { revision, engine, documents, listed: createDocuments(engine, allowlistCacheLimits), estimates, standsIn }
+    return { revision, engine, documents, listed: createDocuments(engine, allowlistCacheLimits), estimates, isFallback }
   }
-  if (isSame(before, revision, standsIn)) return before
-  return { ...before, engine: { ...before.engine, version: revision.version }, estimates, standsIn }
+  if (isSame(before, revision, isFallback)) return before
+  return { ...before, engine: { ...before.engine, version: revision.version }, estimates, isFallback }
 }
 
 /** An equal revision keeps all cached results of its predecessor. */
-const isSame = ({ engine, standsIn }: Loaded, revision: Revision, now: boolean): boolean =>
-  engine.version === revision.version && standsIn === now
+const isSame = ({ engine, isFallback }: Loaded, revision: Revision, now: boolean): boolean =>
+  engine.version === revision.version && isFallback === now
 
 /** The caches for repeated requests. All except the listed texts are rebuilt with each revision of the schema. */
 export type CacheName =

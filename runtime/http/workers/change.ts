@@ -84,7 +84,7 @@ const splicesBetween = <T>(before: readonly T[], now: readonly T[]): readonly Sp
   differencesBetween(before, now).map(({ from, to, start, end }) => ({ from, to, items: now.slice(start, end) }))
 
 /** Repeated objects are serialized once, and are one object for the receiver, too. */
-export const changeToTravel = (change: RevisionChange): Uint8Array => serialize(change)
+export const changeToMessage = (change: RevisionChange): Uint8Array => serialize(change)
 
 export const changeFromTravel = (bytes: Uint8Array): RevisionChange => deserialize(bytes) as RevisionChange
 

@@ -33,12 +33,12 @@ export interface Siblings extends SharedObservations {
 interface PrimaryPort {
   readonly send: (message: FromWorker) => void
   readonly onMessage: (hear: (message: ToWorker) => void) => void
-  readonly onGone: (hear: () => void) => void
+  readonly onDisconnect: (hear: () => void) => void
 }
 
-const primaryIsGone = (): Error => new DatabaseFailure('unavailable', 'The primary process is gone.', null, null)
+const primaryDisconnected = (): Error => new DatabaseFailure('unavailable', 'The primary process is gone.', null, null)
 
-export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings {
+export function joinWorkers({ send, onMessage, onDisconnect }: PrimaryPort): Siblings {
   const calls = {
     revision: createCalls<Revision>(),
     metrics: createCalls<string>(),
@@ -84,8 +84,8 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
           return resolve(message.reason)
       }
     })
-    onGone(() => {
-      for (const asked of Object.values(calls)) asked.giveUp(primaryIsGone())
+    onDisconnect(() => {
+      for (const asked of Object.values(calls)) asked.giveUp(primaryDisconnected())
       resolve('the end of the primary process')
     })
   })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pauseMs, retries } from '../../lib/retry.ts'
 import { within } from '../../lib/timers.ts'
 import type { Log } from '../../settings/log/events.ts'
-import { createCrew, type Crew, type Services } from './crew.ts'
+import { createWorkerGroup, type WorkerGroup, type Services } from './worker-group.ts'
 import type { Exit, WorkerProcess } from './worker-process.ts'
 
 /** The primary process: it holds the address, compiles for the workers and restarts them. It answers no request. */
@@ -31,27 +31,27 @@ const replacedWithinMs = 60_000
 
 /** The workers of a process that supervises them. */
 interface Supervising extends Supervision {
-  readonly crew: Crew
+  readonly group: WorkerGroup
   readonly filled: Map<number, WorkerProcess>
   readonly stopping: AbortController
   isReloading: boolean
 }
 
 export function createSupervisor(parts: Supervision): Supervisor {
-  const crew = createCrew(parts)
-  const supervising = { ...parts, crew, filled: new Map(), stopping: new AbortController(), isReloading: false }
-  return { metrics: crew.metrics, run: () => run(supervising), reload: () => reload(supervising) }
+  const group = createWorkerGroup(parts)
+  const supervising = { ...parts, group, filled: new Map(), stopping: new AbortController(), isReloading: false }
+  return { metrics: group.metrics, run: () => run(supervising), reload: () => reload(supervising) }
 }
 
 async function run(supervising: Supervising): Promise<number> {
-  const { crew, workers, source, log, stopRequested, onReady } = supervising
+  const { group, workers, source, log, stopRequested, onReady } = supervising
   // The first caller gets the running or finished compile and its errors.
   source().catch(() => undefined)
-  const first = crew.start(1)
+  const first = group.start(1)
   const failed = await Promise.race([first.listening.then(() => null), first.exit, stopRequested.then(() => null)])
   // A failure to listen concerns all workers; the first has logged the reason.
   if (failed !== null) return failed.code
-  const others = Array.from({ length: workers - 1 }, (_, index) => crew.start(index + 2))
+  const others = Array.from({ length: workers - 1 }, (_, index) => group.start(index + 2))
   for (const place of [first, ...others]) void keepFilled(supervising, place)
   log({ kind: 'workers', count: workers })
   void first.serving.then(onReady)
@@ -60,7 +60,7 @@ async function run(supervising: Supervising): Promise<number> {
 }
 
 /** Keeps a worker at the place until the end. */
-async function keepFilled({ crew, filled, stopping, log }: Supervising, first: WorkerProcess): Promise<void> {
+async function keepFilled({ group, filled, stopping, log }: Supervising, first: WorkerProcess): Promise<void> {
   let place = first
   for (let failures = 0; ;) {
     filled.set(place.number, place)
@@ -73,19 +73,19 @@ async function keepFilled({ crew, filled, stopping, log }: Supervising, first: W
       await sleep(retryInMs, undefined, { signal: stopping.signal }).catch(() => undefined)
       if (stopping.signal.aborted) return
     }
-    place = place.successor ?? crew.start(place.number)
+    place = place.successor ?? group.start(place.number)
   }
 }
 
-async function endAll({ crew, stopping, log, graceMs }: Supervising, reason: string): Promise<void> {
+async function endAll({ group, stopping, log, graceMs }: Supervising, reason: string): Promise<void> {
   stopping.abort()
   log({ kind: 'stopping', signal: reason })
   // A worker that does not receive yet serves no client.
-  for (const place of crew.alive)
+  for (const place of group.alive)
     if (place.hears) place.send({ kind: 'stop', reason, replaced: false })
     else place.kill()
-  const ended = Promise.all([...crew.alive].map(({ exit }) => exit))
-  if (!(await within(graceMs + killAfterMs, ended))) for (const place of crew.alive) place.kill()
+  const ended = Promise.all([...group.alive].map(({ exit }) => exit))
+  if (!(await within(graceMs + killAfterMs, ended))) for (const place of group.alive) place.kill()
   await ended
   log({ kind: 'stopped' })
 }
@@ -109,8 +109,8 @@ async function replaceAll(supervising: Supervising): Promise<boolean> {
 }
 
 /** True if the place has a new worker, or no longer needs this one. */
-async function replace({ crew, filled, graceMs }: Supervising, old: WorkerProcess): Promise<boolean> {
-  const next = crew.start(old.number)
+async function replace({ group, filled, graceMs }: Supervising, old: WorkerProcess): Promise<boolean> {
+  const next = group.start(old.number)
   const serves = await within(replacedWithinMs, Promise.race([next.serving, next.exit]))
   if (!serves || !next.hasServed) {
     next.kill()

@@ -59,7 +59,7 @@ export type WorkerRequest =
   | { readonly kind: 'ask-requests'; readonly call: number }
   | { readonly kind: 'ask-live'; readonly call: number }
   | { readonly kind: 'taken'; readonly requests: RequestCounts }
-  | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
+  | { readonly kind: 'wrote'; readonly call: number; readonly write: WriteMessage }
 
 export type ToWorker =
   | { readonly kind: 'revision'; readonly call: number; readonly change: Uint8Array }
@@ -73,7 +73,7 @@ export type ToWorker =
   | { readonly kind: 'get-requests'; readonly call: number }
   | { readonly kind: 'get-live'; readonly call: number }
   | { readonly kind: 'taken'; readonly requests: RequestCounts }
-  | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
+  | { readonly kind: 'wrote'; readonly call: number; readonly write: WriteMessage }
   /** Every other worker has received this one's write. */
   | { readonly kind: 'all-heard'; readonly call: number }
   /** `replaced`: another worker has taken its place, so its end is not urgent. */
@@ -85,17 +85,17 @@ export type Asked = 'revision' | 'metrics' | 'requests' | 'live'
 export type RequestCounts = Readonly<Record<string, number>>
 
 /** A noted write in a message between processes: JSON has no bigints. */
-export interface TravellingWrite {
+export interface WriteMessage {
   readonly party: string | null
   readonly position: string | null
 }
 
-export const writeToTravel = ({ party, position }: NotedWrite): TravellingWrite => ({
+export const writeToTravel = ({ party, position }: NotedWrite): WriteMessage => ({
   party,
   position: position && positionText(position),
 })
 
-export const writeFromTravel = ({ party, position }: TravellingWrite): NotedWrite => ({
+export const writeFromTravel = ({ party, position }: WriteMessage): NotedWrite => ({
   party,
   position: readPosition(position),
 })
@@ -110,7 +110,7 @@ interface TravellingFailure {
   readonly reason: string
 }
 
-export const toTravel = (error: unknown): TravellingFailure => ({
+export const toMessage = (error: unknown): TravellingFailure => ({
   hopeless: error instanceof Hopeless,
   database: error instanceof DatabaseFailure ? error.kind : null,
   message: error instanceof Error ? error.message : String(error),

@@ -6,7 +6,7 @@ import {
   createCalls,
   type FromWorker,
   type ToWorker,
-  type TravellingWrite,
+  type WriteMessage,
   type WorkerRequest,
 } from './worker-messages.ts'
 
@@ -23,7 +23,7 @@ export interface WorkerProcess extends OwnObservations {
   readonly number: number
   readonly send: (message: ToWorker) => void
   /** Resolves when it has received another worker's write; rejects if it ends first. */
-  readonly note: (write: TravellingWrite) => Promise<undefined>
+  readonly note: (write: WriteMessage) => Promise<undefined>
   readonly kill: () => void
   /** Resolves when its address is open. */
   readonly listening: Promise<void>
@@ -49,7 +49,7 @@ export interface Exit {
  * Starts a process with the arguments of this one. Workers accept connections themselves: connections that the primary
  * accepts for a dying worker would never be answered.
  */
-export function hire(
+export function forkWorker(
   { number, listensEarly }: WorkerPlace,
   hear: (place: WorkerProcess, request: WorkerRequest) => void,
 ): WorkerProcess {

@@ -326,7 +326,7 @@ describe('17 allowlist: prepared ahead', () => {
       documents: createDocuments(engine, untrustedCacheLimits),
       listed: createDocuments(engine, allowlistCacheLimits),
       estimates: createEstimates(() => 0),
-      standsIn: false,
+      isFallback: false,
     }
     let clock = 0
     const texts = createTexts()

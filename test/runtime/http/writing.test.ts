@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isTooSlow, look, type Writing } from '../../../runtime/http/writing.ts'
+import { isTooSlow, measureWriting, type Writing } from '../../../runtime/http/writing.ts'
 
 const pace = { withinMs: 10_000, slowest: 1_000 }
 
@@ -9,7 +9,7 @@ const endOf = (takes: (ms: number) => number): number | null => {
   let left = 10_000_000
   const written = left
   for (let now = 0; now < 100_000; now += 500) {
-    writing = look({ bytesWritten: written, writableLength: left }, writing, now)
+    writing = measureWriting({ bytesWritten: written, writableLength: left }, writing, now)
     if (writing === null) return null
     if (isTooSlow(writing, pace, now)) return now
     left = Math.max(0, left - takes(now))
@@ -19,7 +19,7 @@ const endOf = (takes: (ms: number) => number): number | null => {
 
 describe('a reader', () => {
   it('that takes all is not watched', () => {
-    expect(look({ bytesWritten: 5, writableLength: 0 }, null, 0)).toBeNull()
+    expect(measureWriting({ bytesWritten: 5, writableLength: 0 }, null, 0)).toBeNull()
   })
   it('that takes nothing is too slow when its time is over', () => {
     expect(endOf(() => 0)).toBe(10_000)

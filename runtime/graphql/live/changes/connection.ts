@@ -55,7 +55,7 @@ const faults: readonly (readonly [holds: (facts: Facts) => boolean, sentence: st
   ],
   [
     ({ prepares }) => prepares,
-    'max_prepared_transactions is not 0, and PREPARE TRANSACTION fails where a change was told',
+    'max_prepared_transactions is not 0, and PREPARE TRANSACTION fails where a change was reported',
   ],
   [({ ready }) => !ready, 'the database is not prepared for live queries: run catalograph prepare as its owner'],
 ]

@@ -22,16 +22,16 @@ const usualPace: FeedPace = { cycleMs: 8, quietCycles: 4, compareMs: 5_000, keep
 interface Entry extends WatchedRelation {
   columns: ReadonlySet<string>
   /** Whether listeners received a change of it: then they must also learn of a gap. */
-  isTold: boolean
+  isReported: boolean
   lingering: NodeJS.Timeout | null
 }
 
 const away = (): Error => new Error('the database is away')
 
-const untold = ({ schema, name }: LiveRelation): Error =>
-  new Error(`the changes of ${JSON.stringify(schema)}.${JSON.stringify(name)} are not told`)
+const notReported = ({ schema, name }: LiveRelation): Error =>
+  new Error(`the changes of ${JSON.stringify(schema)}.${JSON.stringify(name)} are not reported`)
 
-/** A feed: what is watched, and the session that tells of it. */
+/** A feed: the watched relations, and the session that reports their changes. */
 interface FeedState extends Omit<SessionParts, 'watched'> {
   readonly entries: Map<ObjectId, Entry>
   readonly closing: AbortController
@@ -78,21 +78,21 @@ const watch = async (feed: FeedState, relation: LiveRelation, columns: readonly 
   const entry = entryOf(feed, relation)
   if (entry.lingering !== null) clearTimeout(entry.lingering)
   entry.lingering = null
-  const isKnown = entry.isTold && feed.session !== null && columns.every((column) => entry.columns.has(column))
+  const isKnown = entry.isReported && feed.session !== null && columns.every((column) => entry.columns.has(column))
   if (isKnown && entry.roots.size > 0) return
   entry.columns = new Set([...entry.columns, ...columns])
   try {
     const { gates } = await connected(feed)
     await gates.open([entry])
   } catch (error) {
-    if (!entry.isTold) entries.delete(entry.id)
+    if (!entry.isReported) entries.delete(entry.id)
     throw error
   }
-  entry.isTold = true
+  entry.isReported = true
   entries.set(entry.id, entry)
   if (entry.roots.size > 0) return
   entries.delete(entry.id)
-  throw untold(relation)
+  throw notReported(relation)
 }
 
 const entryOf = ({ entries }: FeedState, relation: LiveRelation): Entry => {
@@ -102,7 +102,7 @@ const entryOf = ({ entries }: FeedState, relation: LiveRelation): Entry => {
     relation,
     columns: new Set<string>(),
     roots: new Set<number>(),
-    isTold: false,
+    isReported: false,
     lingering: null,
   }
   entries.set(id, entry)
@@ -140,7 +140,7 @@ const run = async (feed: FeedState): Promise<void> => {
     feed.session = null
     feed.fault ??= away()
     if (signal.aborted) return
-    // Those who wait for this attempt have been told that it failed.
+    // Its callers have received its failure.
     feed.starting = null
     if (feed.entries.size === 0) break
     await sleep(pauseMs(retries.liveChanges, attempt + 1), undefined, { signal, ref: false }).catch(() => undefined)
@@ -150,10 +150,10 @@ const run = async (feed: FeedState): Promise<void> => {
 
 const start = async (feed: FeedState): Promise<FeedSession> => {
   const { open, listener, pace, entries } = feed
-  const told = [...entries.values()].filter(({ isTold }) => isTold)
+  const reported = [...entries.values()].filter(({ isReported }) => isReported)
   const made = await openFeedSession({ open, listener, pace, watched: () => entries.values() })
   try {
-    await made.gates.open(told)
+    await made.gates.open(reported)
   } catch (error) {
     made.end()
     throw error
@@ -162,6 +162,6 @@ const start = async (feed: FeedState): Promise<FeedSession> => {
   if (feed.closing.signal.aborted) made.end()
   feed.session = made
   feed.fault = null
-  if (told.length > 0) listener.unsure('outage')
+  if (reported.length > 0) listener.unsure('outage')
   return made
 }

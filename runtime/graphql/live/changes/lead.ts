@@ -11,14 +11,14 @@ import type { FeedConnection } from './connection.ts'
 
 /** Milliseconds, except for the number of cycles. */
 export interface LeadPace {
-  /** Between two looks while there are changes. */
+  /** Between two reads while there are changes. */
   readonly cycleMs: number
-  /** The number of empty looks before the leader sleeps. */
+  /** The number of empty reads before the leader sleeps. */
   readonly quietCycles: number
 }
 
 /** The connection that leads, or waits to; its transaction has no snapshot, so that it holds up no vacuum. */
-export interface Seat {
+export interface LeaderElection {
   /** Leads from now on, unless another process does. */
   readonly tryToLead: () => Promise<boolean>
   /** Waits until it leads. */
@@ -28,7 +28,7 @@ export interface Seat {
   readonly cancelArming: () => Promise<void>
   readonly disarm: () => Promise<void>
   /** Prevents Postgres from ending the connection as idle. */
-  readonly stir: () => Promise<void>
+  readonly keepAlive: () => Promise<void>
 }
 
 const lockNotAvailable = '55P03'
@@ -40,22 +40,22 @@ const failedWith = (sqlstate: string) => (error: unknown) => {
 }
 
 /** @param cancel ends the statement of a backend */
-export const createSeat = (
+export const createLeaderElection = (
   { query, processId }: FeedConnection,
   cancel: (processId: number) => Promise<void>,
-): Seat => {
+): LeaderElection => {
   let isArming = false
   const done = (): boolean => true
   const takeLead = `select pg_catalog.pg_advisory_lock(${leaderLock})`
   return {
     tryToLead: async () => {
       await query('begin')
-      await query('savepoint seat')
+      await query('savepoint election')
       const leads = await query(`lock table ${leaderView} in exclusive mode nowait`).then(
         done,
         failedWith(lockNotAvailable),
       )
-      if (!leads) await query('rollback to savepoint seat')
+      if (!leads) await query('rollback to savepoint election')
       else await query(takeLead)
       return leads
     },
@@ -82,32 +82,32 @@ export const createSeat = (
     disarm: async () => {
       await query(`select pg_catalog.pg_advisory_unlock(${armedLock}); release savepoint arm`)
     },
-    stir: async () => {
+    keepAlive: async () => {
       if (!isArming) await query('select')
     },
   }
 }
 
 export interface Leading {
-  readonly seat: Seat
+  readonly election: LeaderElection
   /** Reads once; resolves with whether there were changes. */
-  readonly look: () => Promise<boolean>
+  readonly readOnce: () => Promise<boolean>
   /** Resolves at the next notification of a writer. */
   readonly nextWake: () => Promise<void>
   readonly pace: LeadPace
   readonly isOver: () => boolean
 }
 
-/** A look is followed by a pause of so many times its duration, so that a busy server gets fewer. */
-const pauseForLook = 7
+/** The pause after a read as a multiple of its duration, so that a busy server gets fewer reads. */
+const pauseFactor = 7
 const longestPauseMs = 40
 
-/** Reads until a number of looks finds nothing. */
-const stayAwake = async ({ look, pace, isOver }: Leading): Promise<void> => {
+/** Reads until a number of reads finds nothing. */
+const stayAwake = async ({ readOnce, pace, isOver }: Leading): Promise<void> => {
   for (let quiet = 0; quiet < pace.quietCycles && !isOver();) {
     const began = performance.now()
-    quiet = (await look()) ? 0 : quiet + 1
-    const restMs = Math.min(longestPauseMs, (performance.now() - began) * pauseForLook)
+    quiet = (await readOnce()) ? 0 : quiet + 1
+    const restMs = Math.min(longestPauseMs, (performance.now() - began) * pauseFactor)
     if (quiet < pace.quietCycles) await sleep(Math.max(pace.cycleMs, restMs), undefined, { ref: false })
   }
 }
@@ -116,14 +116,17 @@ const stayAwake = async ({ look, pace, isOver }: Leading): Promise<void> => {
  * The lock may wait long for writers: a wake-up in between reads, and gives up. A cancellation that arrives before the
  * statement has no effect, so it is repeated.
  */
-const armUnlessWoken = async ({ seat, look, pace, isOver }: Leading, woken: Promise<void>): Promise<boolean> => {
+const armUnlessWoken = async (
+  { election, readOnce, pace, isOver }: Leading,
+  woken: Promise<void>,
+): Promise<boolean> => {
   let isSettled = false
-  const armed = seat.arm().finally(() => (isSettled = true))
+  const armed = election.arm().finally(() => (isSettled = true))
   // The first failure ends the lead; the other one is the same.
   armed.catch(() => undefined)
   await Promise.race([armed, woken])
   while (!isSettled && !isOver()) {
-    await Promise.all([look(), seat.cancelArming()])
+    await Promise.all([readOnce(), election.cancelArming()])
     await Promise.race([armed, sleep(pace.cycleMs, undefined, { ref: false })])
   }
   return armed
@@ -131,14 +134,14 @@ const armUnlessWoken = async ({ seat, look, pace, isOver }: Leading, woken: Prom
 
 /** Rejects as its connections do; resolves when it is over. */
 export const lead = async (leading: Leading): Promise<void> => {
-  const { seat, look, nextWake, isOver } = leading
+  const { election, readOnce, nextWake, isOver } = leading
   while (!isOver()) {
     await stayAwake(leading)
     const woken = nextWake()
     const isArmed = await armUnlessWoken(leading, woken)
     // Writers that did not notify have ended by now, and are visible.
-    if (isArmed && !(await look())) await woken
-    await Promise.all([look(), ...(isArmed ? [seat.disarm()] : [])])
+    if (isArmed && !(await readOnce())) await woken
+    await Promise.all([readOnce(), ...(isArmed ? [election.disarm()] : [])])
   }
 }
 

@@ -33,7 +33,7 @@ const unread = `xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_s
 
 const changesText = (roles: boolean): string => `select pg_current_snapshot()::text as snapshot, ${
   roles ? rolesExpression : 'null::text'
-} as roles, read.changes, case when $2 and read.changes is not null then pg_notify('${foundChannel}', '') end as told,
+} as roles, read.changes, case when $2 and read.changes is not null then pg_notify('${foundChannel}', '') end as reported,
   exists (select from catalograph.live_pruned p where pg_snapshot_xmax(p.past) > pg_snapshot_xmax($1::pg_snapshot)
     or exists (select from pg_snapshot_xip($1::pg_snapshot) x where pg_visible_in_snapshot(x, p.past))) as missed
   from (select json_agg(json_build_array(c.relation::int8, c.touched::json)) as changes from (

@@ -3,8 +3,8 @@ import { readChanges, type ChangeReading, type Snapshot } from './read-changes.t
 
 /** Reads from snapshot to snapshot, one statement at a time. */
 export interface Reader {
-  /** Resolves with whether there were changes; a look that has not begun serves all callers until then. */
-  readonly look: () => Promise<boolean>
+  /** Resolves with whether there were changes; a read that has not begun serves all callers until then. */
+  readonly readOnce: () => Promise<boolean>
   /** The same, and whether roles are unchanged. */
   readonly compare: () => Promise<boolean>
 }
@@ -36,7 +36,7 @@ export const createReader = ({ query, first, notifies, take }: ReaderParts): Rea
     return next
   }
   return {
-    look: () => {
+    readOnce: () => {
       waiting ??= inTurn(() => {
         waiting = null
         return read(false)

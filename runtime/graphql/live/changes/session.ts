@@ -2,7 +2,7 @@ import type { Change, ChangeListener } from '../../../contract/live.ts'
 import { foundChannel, wakeChannel } from '../../../db/check/live-locks.ts'
 import { watchServer } from '../../../lib/retry.ts'
 import type { FeedConnection, OpenFeedConnection } from './connection.ts'
-import { announce, createSeat, lead, type LeadPace, type Seat } from './lead.ts'
+import { announce, createLeaderElection, lead, type LeadPace, type LeaderElection } from './lead.ts'
 import { createPruning } from './prune.ts'
 import { readSnapshot, type ChangeReading } from './read-changes.ts'
 import { createReader } from './reader.ts'
@@ -93,18 +93,18 @@ const createEnding = (): Ending => {
 /** Any failure ends the session, and with it the lead; the feed opens a new session. */
 const assemble = async (
   { listener, pace, watched }: SessionParts,
-  [work, chair]: readonly [FeedConnection, FeedConnection],
+  [work, electionConnection]: readonly [FeedConnection, FeedConnection],
   ending: Ending,
 ): Promise<Gates> => {
   const { query } = work
   const { isOver, end } = ending
   const wake = createSignal()
   ending.then(wake.give)
-  const seat: Seat = createSeat(chair, async (processId) => {
+  const election: LeaderElection = createLeaderElection(electionConnection, async (processId) => {
     await query('select pg_catalog.pg_cancel_backend($1)', [processId])
   })
   await query(`listen ${foundChannel}`)
-  let isLeader = await seat.tryToLead()
+  let isLeader = await election.tryToLead()
   if (isLeader) await announce(query)
   const first = await readSnapshot(query)
 
@@ -130,18 +130,18 @@ const assemble = async (
     else if (isOtherRoles) listener.unsure('schema')
     return isFound
   }
-  const { look, compare } = createReader({ query, first, notifies: () => isLeader, take })
+  const { readOnce, compare } = createReader({ query, first, notifies: () => isLeader, take })
   work.onNotice((channel) => {
     if (channel === wakeChannel) wake.give()
-    else if (!isLeader) look().catch(end)
+    else if (!isLeader) readOnce().catch(end)
   })
   const leadOn = async (): Promise<void> => {
     await query(`listen ${wakeChannel}`)
     pruning.found(first.snapshot)
-    await lead({ seat, look, nextWake: wake.next, pace, isOver })
+    await lead({ election, readOnce, nextWake: wake.next, pace, isOver })
   }
   const takeOver = async (): Promise<void> => {
-    await seat.waitToLead()
+    await election.waitToLead()
     isLeader = true
     await announce(query)
     await leadOn()
@@ -150,7 +150,7 @@ const assemble = async (
   const { compareMs } = pace
   if (compareMs !== null) {
     const probe = async (): Promise<void> => {
-      await Promise.all([compare(), ...(isLeader ? [seat.stir()] : [])])
+      await Promise.all([compare(), ...(isLeader ? [election.keepAlive()] : [])])
     }
     const pauseMs = (): number => compareMs
     ending.then(watchServer({ probe, onResult: () => undefined, onFailure: end, pauseMs, timeoutMs }))

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import { failureOf, throwUnidentified } from '../../http/who-asks.ts'
+import { failureOf, throwUnidentified } from '../../http/credential-failures.ts'
 import { HttpFailure } from '../../../http/boundary.ts'
 import { partyOf } from '../../../http/request-context.ts'
 import { credentialsOf, type Authenticate, type Credentials } from '../../../identity/caller.ts'

@@ -6,7 +6,7 @@ import {
   applyChange,
   changeBetween,
   changeFromTravel,
-  changeToTravel,
+  changeToMessage,
   type RevisionChange,
 } from '../../../../runtime/http/workers/change.ts'
 
@@ -36,7 +36,7 @@ const anyMembers = fc.record(
 )
 
 /** As it arrives. */
-const travelled = (change: RevisionChange): RevisionChange => changeFromTravel(changeToTravel(change))
+const travelled = (change: RevisionChange): RevisionChange => changeFromTravel(changeToMessage(change))
 
 describe('a change between revisions', () => {
   it('is one relation where one has changed', () => {

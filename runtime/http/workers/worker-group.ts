@@ -1,8 +1,8 @@
 import type { Revision, RevisionSource } from '../../contract/artifact.ts'
 import { within } from '../../lib/timers.ts'
-import { changeBetween, changeToTravel } from './change.ts'
-import { toTravel, type Asked, type ToWorker, type TravellingWrite, type WorkerRequest } from './worker-messages.ts'
-import { hire, type WorkerProcess } from './worker-process.ts'
+import { changeBetween, changeToMessage } from './change.ts'
+import { toMessage, type Asked, type ToWorker, type WriteMessage, type WorkerRequest } from './worker-messages.ts'
+import { forkWorker, type WorkerProcess } from './worker-process.ts'
 
 export interface Services {
   readonly source: RevisionSource
@@ -11,7 +11,7 @@ export interface Services {
   readonly sumMetrics: (values: readonly unknown[]) => Promise<string>
 }
 
-export interface Crew {
+export interface WorkerGroup {
   readonly alive: ReadonlySet<WorkerProcess>
   readonly start: (number: number) => WorkerProcess
   readonly metrics: () => Promise<string>
@@ -26,66 +26,66 @@ interface Written {
 /** The time limit of a worker's report. */
 const reportMs = 5_000
 
-export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Services): Crew {
+export function createWorkerGroup({ source, replicaMaxStalenessMs, sumMetrics }: Services): WorkerGroup {
   const alive = new Set<WorkerProcess>()
-  const others = (place: WorkerProcess): readonly WorkerProcess[] => [...alive].filter((other) => other !== place)
+  const others = (worker: WorkerProcess): readonly WorkerProcess[] => [...alive].filter((other) => other !== worker)
   /** The reports of serving workers, without those that end or are silent. */
-  const reportsOf = async <T>(ask: (place: WorkerProcess) => Promise<T>): Promise<readonly T[]> => {
-    const asked = [...alive].filter(({ hasServed }) => hasServed).map((place) => inTime(ask(place)))
+  const reportsOf = async <T>(ask: (worker: WorkerProcess) => Promise<T>): Promise<readonly T[]> => {
+    const asked = [...alive].filter(({ hasServed }) => hasServed).map((worker) => inTime(ask(worker)))
     return (await Promise.all(asked)).flat()
   }
-  const metrics = async (): Promise<string> => sumMetrics(await reportsOf((place) => place.metrics()))
+  const metrics = async (): Promise<string> => sumMetrics(await reportsOf((worker) => worker.metrics()))
 
   /**
    * A worker that does not receive yet must look at the primary before it uses replicas. One that is silent for longer
    * has no replica that is fresh enough.
    */
-  const shareWrite = async (place: WorkerProcess, write: TravellingWrite): Promise<void> => {
-    const heard = others(place)
+  const shareWrite = async (worker: WorkerProcess, write: WriteMessage): Promise<void> => {
+    const heard = others(worker)
       .filter(({ hears }) => hears)
       .map((other) => other.note(write).catch(() => undefined))
     await within(replicaMaxStalenessMs, Promise.all(heard))
   }
   /** Workers with the same base receive the same change, serialized once and kept until all have it. */
   let written: Written | null = null
-  const changeFor = (place: WorkerProcess, now: Revision): Uint8Array => {
-    const before = place.sent
+  const changeFor = (worker: WorkerProcess, now: Revision): Uint8Array => {
+    const before = worker.sent
     if (written?.before !== before || written.now !== now)
-      written = { before, now, change: changeToTravel(changeBetween(before, now)) }
+      written = { before, now, change: changeToMessage(changeBetween(before, now)) }
     const { change } = written
-    place.sent = now
+    worker.sent = now
     if ([...alive].every(({ sent }) => sent === now)) written = null
     return change
   }
-  const hear = (place: WorkerProcess, request: WorkerRequest): void => {
+  const hear = (worker: WorkerProcess, request: WorkerRequest): void => {
     switch (request.kind) {
       case 'ask-revision':
-        return answerWorker(place, 'revision', request.call, async () => {
-          return { kind: 'revision', call: request.call, change: changeFor(place, await source()) }
+        return answerWorker(worker, 'revision', request.call, async () => {
+          return { kind: 'revision', call: request.call, change: changeFor(worker, await source()) }
         })
       case 'ask-metrics':
-        return answerWorker(place, 'metrics', request.call, async () => ({
+        return answerWorker(worker, 'metrics', request.call, async () => ({
           kind: 'metrics',
           call: request.call,
           text: await metrics(),
         }))
       case 'ask-requests':
-        return answerWorker(place, 'requests', request.call, async () => ({
+        return answerWorker(worker, 'requests', request.call, async () => ({
           kind: 'requests',
           call: request.call,
           requests: (await reportsOf((other) => other.requests())).flat(),
         }))
       case 'ask-live':
-        return answerWorker(place, 'live', request.call, async () => ({
+        return answerWorker(worker, 'live', request.call, async () => ({
           kind: 'live',
           call: request.call,
           live: (await reportsOf((other) => other.live())).flat(),
         }))
       case 'taken':
-        for (const other of others(place)) other.send(request)
+        for (const other of others(worker)) other.send(request)
         return
       case 'wrote':
-        void shareWrite(place, request.write).then(() => place.send({ kind: 'all-heard', call: request.call }))
+        void shareWrite(worker, request.write).then(() => worker.send({ kind: 'all-heard', call: request.call }))
         return
     }
   }
@@ -94,10 +94,10 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
     metrics,
     start: (number) => {
       // Workers without a schema leave requests to those with one.
-      const place = hire({ number, listensEarly: ![...alive].some(({ listens }) => listens) }, hear)
-      alive.add(place)
-      void place.exit.then(() => alive.delete(place))
-      return place
+      const worker = forkWorker({ number, listensEarly: ![...alive].some(({ listens }) => listens) }, hear)
+      alive.add(worker)
+      void worker.exit.then(() => alive.delete(worker))
+      return worker
     },
   }
 }
@@ -107,7 +107,7 @@ async function inTime<T>(answer: Promise<T>): Promise<readonly T[]> {
   return (await within(reportMs, values)) ? values : []
 }
 
-const answerWorker = (place: WorkerProcess, about: Asked, call: number, work: () => Promise<ToWorker>): void =>
+const answerWorker = (worker: WorkerProcess, about: Asked, call: number, work: () => Promise<ToWorker>): void =>
   void work()
-    .catch((error: unknown): ToWorker => ({ kind: 'failed', about, call, failure: toTravel(error) }))
-    .then(place.send)
+    .catch((error: unknown): ToWorker => ({ kind: 'failed', about, call, failure: toMessage(error) }))
+    .then(worker.send)

@@ -37,9 +37,9 @@ export interface ReceivedRequest {
 }
 
 /** One attempt to answer a request, on one engine: the state that its stages share. */
-export interface Turn<L extends Running> extends ReceivedRequest {
+export interface RequestState<L extends Running> extends ReceivedRequest {
   readonly loaded: L
-  readonly asker: ExchangeContext
+  readonly exchangeContext: ExchangeContext
   /** Runs an exchange on behalf of the request. A listed document runs only while it is listed. */
   run: RunExchange
   /** The same for a request that only reads, which a replica may answer. */
@@ -60,14 +60,14 @@ export interface ServiceDatabase {
 }
 
 /** @param isFirst false for a later attempt, which compares everything instead of relying on privileges */
-export function beginTurn<L extends Running>(
+export function createRequestState<L extends Running>(
   { run, read = run }: ServiceDatabase,
   loaded: L,
   { request, caller, context, watches }: ReceivedRequest,
   isFirst: boolean,
-): Turn<L> {
+): RequestState<L> {
   const { version, manifest, privileges } = loaded.engine
-  const asker: ExchangeContext = {
+  const exchangeContext: ExchangeContext = {
     caller,
     claimsTogether: version !== null && manifest.readsClaims !== true,
     distributed: manifest.distributed !== undefined,
@@ -84,7 +84,7 @@ export function beginTurn<L extends Running>(
     caller,
     context,
     loaded,
-    asker,
+    exchangeContext,
     watches,
     run: send,
     read: reads,
@@ -133,7 +133,7 @@ export interface Running {
     readonly manifest: Pick<Manifest, 'readsClaims' | 'distributed' | 'leaves'>
   }
   /** True while an older revision replaces one that could not be compiled. */
-  readonly standsIn: boolean
+  readonly isFallback: boolean
 }
 
 /** The only mutable cell: a request reads it once and keeps the value. */
@@ -188,7 +188,7 @@ export function createCell<L extends Running>(
     if (kept === null) return refresh(false)
     if (kept.engine.version === null && isOld()) return refresh(false).catch(() => kept)
     // Requests during the retry do not wait for a compile that is likely to fail again.
-    if ((changes || kept.standsIn) && !alone && isOld()) refresh(false).catch(() => undefined)
+    if ((changes || kept.isFallback) && !alone && isOld()) refresh(false).catch(() => undefined)
     return kept
   }
   return {

@@ -1,43 +1,43 @@
 import { refusedConnection } from '../../db/pool/waiting.ts'
 import { createWorkQueue, LeftQueue, QueueFull, type Waiter } from '../../lib/turns.ts'
 
-/** Objects that are created on demand and lent exclusively; if not kept, no caller waits for one. */
-export interface Lending<T> {
+/** Objects that are created on demand, each for one caller at a time; if not kept, no caller waits for one. */
+export interface ObjectPool<T> {
   /**
    * Rejects with the error of creating one, or with that of `work`: the object is then ended. DatabaseFailure if too
    * many wait (overloaded), or if the caller disconnected while waiting (gone).
    */
-  readonly lend: <R>(work: (one: T) => Promise<R>, waiter?: Waiter) => Promise<R>
-  /** Ends the kept ones, and each lent one on its return. */
+  readonly use: <R>(work: (one: T) => Promise<R>, waiter?: Waiter) => Promise<R>
+  /** Ends the idle objects, and each other one on its release. */
   readonly close: () => void
 }
 
-export interface LendingOptions<T> {
+export interface ObjectPoolOptions<T> {
   readonly make: () => Promise<T>
   readonly end: (one: T) => void
-  /** Whether it can be lent once more. */
+  /** Whether it can be used again. */
   readonly isGood: (one: T) => boolean
   /** The maximum number of kept ones. */
   readonly most: number
-  /** The maximum number of waiting borrowers. */
+  /** The maximum number of waiting callers. */
   readonly waiting: number
-  /** False: each borrower gets its own object: in workers another request's promise may never settle. */
+  /** False: each caller gets its own object: in workers another request's promise may never settle. */
   readonly keeps: boolean
 }
 
-export function createLending<T>({ make, end, isGood, most, waiting, keeps }: LendingOptions<T>): Lending<T> {
+export function createObjectPool<T>({ make, end, isGood, most, waiting, keeps }: ObjectPoolOptions<T>): ObjectPool<T> {
   const queue = createWorkQueue({ workers: most, waiting })
   const idle: T[] = []
   let isClosed = false
-  const take = async (): Promise<T> => {
+  const acquire = async (): Promise<T> => {
     for (let one = idle.pop(); one !== undefined; one = idle.pop()) {
       if (isGood(one)) return one
       end(one)
     }
     return make()
   }
-  const lendOne = async <R>(work: (one: T) => Promise<R>): Promise<R> => {
-    const one = await take()
+  const useOne = async <R>(work: (one: T) => Promise<R>): Promise<R> => {
+    const one = await acquire()
     let isKept = false
     try {
       const value = await work(one)
@@ -51,15 +51,15 @@ export function createLending<T>({ make, end, isGood, most, waiting, keeps }: Le
     }
   }
   return {
-    lend: (work, waiter) =>
+    use: (work, waiter) =>
       keeps
         ? queue
-            .run(() => lendOne(work), waiter)
+            .run(() => useOne(work), waiter)
             .catch((error: unknown) => {
               if (error instanceof LeftQueue) throw refusedConnection('gone')
               throw error instanceof QueueFull ? refusedConnection('overloaded') : error
             })
-        : lendOne(work),
+        : useOne(work),
     close: () => {
       isClosed = true
       idle.splice(0).forEach(end)
