@@ -73,6 +73,14 @@ interface Commented {
 const settingOf = ({ settings }: Commented, name: string): unknown =>
   (settings as Readonly<Record<string, unknown>>)[name]
 
+/** The additions whose settings a comment has. */
+export const askedBy = <Asked extends { readonly name: string }>(
+  commented: Commented,
+  additions: readonly Asked[],
+): readonly Asked[] => additions.filter(({ name }) => isSet(settingOf(commented, name)))
+
+const isSet = (value: unknown): boolean => Boolean(value) && !(Array.isArray(value) && value.length === 0)
+
 /** Whether an addition is on for the first of these whose comment has its key; without the addition none has. */
 export const isOn = (name: string, ...commented: readonly Commented[]): boolean =>
   commented.map((one) => settingOf(one, name)).find((value) => typeof value === 'boolean') === true

@@ -1,15 +1,15 @@
-import type { EntityAdditions, EntityFacts, Manifest } from '../../runtime/contract/manifest.ts'
+import type { EntityFacts, Manifest } from '../../runtime/contract/manifest.ts'
 import type { PartsAddition } from '../../runtime/contract/name-parts.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
+import { askedBy } from '../comments/additions.ts'
 import type { AnnotatedSchema } from '../comments/annotated.ts'
+import type { RelationAddition } from './entities.ts'
+import type { OutlineAddition } from './named-relations.ts'
+import type { SwitchedAddition } from './scope.ts'
 
 /** The part of the manifest that an addition (spec/graphql.md 17) derives from its settings. */
-export interface ModelAddition extends PartsAddition {
-  /** Facts of a relation that the settings of the same names switch on; a table's takes precedence over its schema's. */
-  readonly switches?: readonly (keyof EntityAdditions)[]
-  /** Those of them that are also arguments of collections of the relation. */
-  readonly collectionArguments?: readonly (keyof EntityAdditions)[]
+export interface ModelAddition extends PartsAddition, SwitchedAddition, OutlineAddition, RelationAddition {
   /** Facts about the API as a whole, where the settings of its name ask for some: the manifest of all others stays as it was. */
   readonly manifestFacts?: (schemas: readonly AnnotatedSchema[]) => Partial<Manifest>
   /** Facts of relations of which the manifest says whether some relation has them. */
@@ -23,20 +23,18 @@ type Mark = {
   [Fact in keyof EntityFacts & keyof Manifest]: Manifest[Fact] extends true | undefined ? Fact : never
 }[keyof EntityFacts & keyof Manifest]
 
-/** Whether some comment has the setting, so that the addition has something to do. */
-const isAsked =
-  ({ name }: ModelAddition) =>
-  ({ settings }: AnnotatedSchema): boolean =>
-    Boolean((settings as Readonly<Record<string, unknown>>)[name])
-
 export const manifestFacts = (
   additions: readonly ModelAddition[],
   schemas: readonly AnnotatedSchema[],
 ): Partial<Manifest> =>
   Object.assign(
     {},
-    ...additions.map((one) => (one.manifestFacts && schemas.some(isAsked(one)) ? one.manifestFacts(schemas) : {})),
+    ...additions
+      .filter(({ manifestFacts: make }) => make)
+      .map((one) => (schemas.some((schema) => isAsked(schema, one)) ? one.manifestFacts?.(schemas) : {})),
   )
+
+const isAsked = (schema: AnnotatedSchema, addition: ModelAddition): boolean => askedBy(schema, [addition]).length > 0
 
 /** The same of additions in the core. */
 const coreMarks: readonly Mark[] = ['groups', 'unions', 'interfaces', 'updates']
@@ -59,5 +57,5 @@ export const reportedSchemas = (
   schemas: readonly AnnotatedSchema[],
 ): readonly string[] =>
   schemas
-    .filter((schema) => additions.some((one) => one.reports === 'all' || (one.reports && isAsked(one)(schema))))
+    .filter((schema) => additions.some((one) => one.reports === 'all' || (one.reports && isAsked(schema, one))))
     .map(({ name }) => name)

@@ -65,7 +65,7 @@ export function* buildModel(
   const values: ValueScope = { ...types, enums: new Map(enums.value.map((item) => [item.facts.id, item])) }
   const composites = buildComposites(memo, schemas, values, annotated)
   const relations = withoutLoosened(annotated)
-  const namedRelations = yield* nameRelations(memo, schemas, types, relations.value)
+  const namedRelations = yield* nameRelations(memo, schemas, types, relations.value, additions)
   const byId = memo.table(idOf, namedRelations.value)
   const links = yield* buildLinks(memo, namedRelations.value, byId, types)
   const scope: FunctionScope = { ...values, namedRelations: byId }
@@ -73,7 +73,7 @@ export function* buildModel(
   const placedFunctions = yield* memo.each(placedFunction, functions, scope)
   const rowFunctions = memo.one(functionsByRow, memo, yield* memo.groups(rowOf, placedFunctions))
   const entityScope: EntityScope = { ...scope, relationLinks: links.value, rowFunctions }
-  const entities = yield* buildEntities(memo, namedRelations.value, entityScope)
+  const entities = yield* buildEntities(memo, namedRelations.value, entityScope, additions)
   const calls = yield* buildFunctions(memo, scope, placedFunctions)
   const facts = yield* memo.map(callFacts, calls.value)
   const marked = withSelfContained(memo, annotated, entities.value)

@@ -8,7 +8,7 @@ import { scalarTable } from '../../runtime/sql/scalars.ts'
 import type { AnnotatedColumn, AnnotatedRelation } from '../comments/annotated.ts'
 import { diagnose, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameRelation } from '../catalog/catalog.ts'
-import type { ValueScope } from './scalars.ts'
+import { lookThrough, type ValueScope } from './scalars.ts'
 
 type Facts = Pick<EntityFacts, 'defaultFilter'>
 
@@ -52,7 +52,7 @@ function fits(
     const labels = scope.enums.get(type.id)?.facts.values.map(({ label }) => label) ?? []
     return values.every((item) => typeof item === 'string' && labels.includes(item))
   }
-  const [scalar, isValue] = constants[baseName(scope, column)] ?? []
+  const [scalar, isValue] = constants[lookThrough(scope, column.type, { domains: true })?.name ?? ''] ?? []
   return scalar === type.name && values.every((item) => isValue?.(item) === true)
 }
 
@@ -64,13 +64,6 @@ function operatorsOf(type: ValueType): readonly OperatorName[] {
   if (type.name === 'GeoJSON') return ['is']
   const form = formOf(type)
   return form === undefined ? scalarTable[type.name].operators : forms[form].usual
-}
-
-/** The Postgres type of a column's values; of a domain its base type. */
-export function baseName({ types }: ValueScope, column: AnnotatedColumn): string {
-  let type = types.get(column.type)
-  while (type !== undefined && type.base !== null) type = types.get(type.base)
-  return type?.name ?? ''
 }
 
 type IsValue = (value: FilterConstant) => boolean

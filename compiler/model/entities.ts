@@ -2,8 +2,8 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
-import { isOff } from '../comments/additions.ts'
-import type { AnnotatedFunction, Annotated } from '../comments/annotated.ts'
+import { askedBy, isOff } from '../comments/additions.ts'
+import type { AnnotatedFunction, Annotated, AnnotatedRelation } from '../comments/annotated.ts'
 import { relationWord, isIdentified } from '../catalog/catalog.ts'
 import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { accessFacts, presetColumns, presetSql } from './access.ts'
@@ -19,7 +19,6 @@ import { tableGrants } from './privileges.ts'
 import { crossedBy, crossingsOf, buildRelations } from './relations.ts'
 import { linkedRelations } from './paths.ts'
 import { resultContext, type FunctionScope } from './signatures.ts'
-import { softDelete } from './soft-delete.ts'
 import { readValues, type ValueScope } from './scalars.ts'
 import { tableAdditions } from './scope.ts'
 import { interfaceFacts, unionFacts } from './unions.ts'
@@ -40,6 +39,19 @@ export interface EntityScope extends FunctionScope {
   readonly rowFunctions: Lookup<readonly AnnotatedFunction[]>
 }
 
+/** An addition that relations ask for by a setting of its name. */
+export interface RelationAddition {
+  readonly name: string
+  /** Facts of such a relation. */
+  readonly relationFacts?: (
+    relation: AnnotatedRelation,
+    columns: readonly ColumnFacts[],
+    scope: ValueScope,
+  ) => WithDiagnostics<Partial<EntityFacts>>
+  /** Columns of it whose privileges matter even without a field. */
+  readonly neededColumns?: (relation: AnnotatedRelation) => readonly string[]
+}
+
 const noFunctions: readonly AnnotatedFunction[] = []
 
 const entityIn = ({ value }: WithDiagnostics<Entity | null>): Entity | null => value
@@ -49,8 +61,9 @@ export function* buildEntities(
   memo: Memo,
   namedRelations: readonly NamedRelation[],
   scope: EntityScope,
+  additions: readonly RelationAddition[],
 ): Steps<WithDiagnostics<readonly Entity[]>> {
-  const list = yield* memo.each(buildEntity, namedRelations, memo, scope)
+  const list = yield* memo.each(buildEntity, namedRelations, memo, scope, additions)
   return collectFollowed(memo, list, yield* memo.map(entityIn, list))
 }
 
@@ -58,30 +71,38 @@ export function* buildEntities(
  * Assembles a relation: columns, relations, computed fields, settings and privileges (spec/graphql.md 1.2 to 1.4).
  * Equal parts keep their identity, so that a changed neighbour need not change the entity.
  */
-function buildEntity(named: NamedRelation, memo: Memo, scope: EntityScope): WithDiagnostics<Entity> {
+function buildEntity(
+  named: NamedRelation,
+  memo: Memo,
+  scope: EntityScope,
+  additions: readonly RelationAddition[],
+): WithDiagnostics<Entity> {
   const relationLinks = scope.relationLinks.get(named.id) ?? unlinked
   const arbiters = memo.of(buildArbiters, named)
-  const columns = memo.of(readColumns, named, scope, ...neededColumns(named, relationLinks, arbiters))
+  const columns = memo.of(readColumns, named, scope, ...neededColumns(named, relationLinks, arbiters, additions))
   const crossed = crossedBy(relationLinks).map(({ child }) => scope.relationLinks.get(child.id) ?? unlinked)
   const crossings = memo.of(crossingsOf, relationLinks, ...crossed)
   const linked = memo.same(linkedRelations, named, scope)
   const relations = memo.same(buildRelations, named, relationLinks, linked, crossings)
   const computed = memo.same(computedOf, named, scope.rowFunctions.get(named.id) ?? noFunctions, scope)
   const sql = memo.of(entitySql, named, columns, computed, arbiters)
-  const chosen = memo.same(chosenRows, named, columns.facts.value, scope)
-  return memo.of(assembleEntity, named, memo, columns, relations, computed, arbiters, chosen, sql)
+  const added = memo.same(addedFacts, named, columns.facts.value, scope, additions)
+  return memo.of(assembleEntity, named, memo, columns, relations, computed, arbiters, added, sql)
 }
 
-const chosenRows = (
+function addedFacts(
   { relation }: NamedRelation,
   columns: readonly ColumnFacts[],
   scope: ValueScope,
-): WithDiagnostics<ChosenFacts> => {
-  const [chosen, standing] = [defaultFilter(relation, columns, scope), softDelete(relation, scope)]
-  return withDiagnostics({ ...chosen.value, ...standing.value }, [...chosen.diagnostics, ...standing.diagnostics])
+  additions: readonly RelationAddition[],
+): WithDiagnostics<Partial<EntityFacts>> {
+  const made = askedBy(relation, additions).flatMap((one) => one.relationFacts?.(relation, columns, scope) ?? [])
+  const all = [defaultFilter(relation, columns, scope), ...made]
+  return withDiagnostics(
+    Object.assign({}, ...all.map(({ value }) => value)),
+    all.flatMap(({ diagnostics }) => diagnostics),
+  )
 }
-
-type ChosenFacts = Pick<EntityFacts, 'defaultFilter' | 'softDelete'>
 
 const computedOf = (
   _: NamedRelation,
@@ -109,7 +130,7 @@ function assembleEntity(
   relations: WithDiagnostics<readonly RelationFacts[]>,
   computed: WithDiagnostics<readonly Computed[]>,
   arbiters: WithDiagnostics<Arbiters> | null,
-  chosen: WithDiagnostics<ChosenFacts>,
+  added: WithDiagnostics<Partial<EntityFacts>>,
   sql: EntitySql,
 ): WithDiagnostics<Entity> {
   const order = defaultOrder(named.relation, columns.facts.value)
@@ -122,7 +143,7 @@ function assembleEntity(
     ...unions.value,
     ...interfaces.value,
     ...order.value,
-    ...chosen.value,
+    ...added.value,
     ...(arbiters && { uniqueKeys: arbiters.value.facts }),
     ...namedFacts(named, memo),
   }
@@ -133,7 +154,7 @@ function assembleEntity(
     ...interfaces.diagnostics,
     ...computed.diagnostics,
     ...order.diagnostics,
-    ...chosen.diagnostics,
+    ...added.diagnostics,
     ...(arbiters?.diagnostics ?? []),
   ])
 }
@@ -163,6 +184,7 @@ const neededColumns = (
   named: NamedRelation,
   { forward, reverse }: RelationLinks,
   arbiters: WithDiagnostics<Arbiters> | null,
+  additions: readonly RelationAddition[],
 ): ReadonlySet<string> =>
   new Set([
     ...named.key,
@@ -170,7 +192,7 @@ const neededColumns = (
     ...reverse.flatMap((link) => link.foreignColumns),
     ...(arbiters?.value.facts.flatMap((key) => key.columns) ?? []),
     ...presetColumns(named.relation),
-    ...(named.relation.settings.softDelete === null ? [] : [named.relation.settings.softDelete]),
+    ...askedBy(named.relation, additions).flatMap((one) => one.neededColumns?.(named.relation) ?? []),
   ])
 
 type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'uniqueKeys'>

@@ -2,7 +2,7 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
 import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'
-import { isOn } from '../comments/additions.ts'
+import { askedBy, isOn } from '../comments/additions.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 import { notNullKey, isIdentified, nameRelation } from '../catalog/catalog.ts'
 import { diagnose, collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
@@ -27,8 +27,19 @@ export interface RelationOutline extends Pick<
   readonly looseKey: readonly string[]
   /** Whether the rows that its foreign keys refer to are related with each other (`manyToMany`). */
   readonly crosses: boolean
-  /** Whether existing rows may be soft-deleted. */
-  readonly hidesDeleted: boolean
+  /** Whether existing rows may be hidden (`OutlineAddition`). */
+  readonly hidesRows: boolean
+  /** Further arguments of connections of it. */
+  readonly rowArguments: readonly string[]
+}
+
+/** An addition that concerns what other relations depend on. */
+export interface OutlineAddition {
+  readonly name: string
+  /** Relations with its setting may hide rows that are there. */
+  readonly hidesRows?: true
+  /** Names of further arguments of connections of such relations. */
+  readonly rowArguments?: readonly string[]
 }
 
 /** A relation in the manifest, before its fields are known. */
@@ -45,10 +56,11 @@ export function* nameRelations(
   schemas: readonly ServedSchema[],
   scope: ModelScope,
   relations: readonly AnnotatedRelation[],
+  additions: readonly OutlineAddition[],
 ): Steps<WithDiagnostics<readonly NamedRelation[]>> {
   const places = memo.one(placesInOrder, schemas, yield* memo.map(fullName, relations))
   const ordered = memo.one(inPlaces, places, relations)
-  const list = yield* memo.each(namedRelation, ordered, memo, scope)
+  const list = yield* memo.each(namedRelation, ordered, memo, scope, additions)
   return collectFollowed(memo, list, yield* memo.map(namedIn, list))
 }
 
@@ -73,6 +85,7 @@ function namedRelation(
   relation: AnnotatedRelation,
   memo: Memo,
   { schemas }: ModelScope,
+  additions: readonly OutlineAddition[],
 ): WithDiagnostics<NamedRelation | null> {
   const schema = schemas.get(relation.schema)
   if (schema === undefined) return withDiagnostics(null)
@@ -84,7 +97,7 @@ function namedRelation(
   const key = readKey(relation, object)
   const own = { id: objectId(relation.schema, relation.name), name, schema, key: key.value }
   return withDiagnostics(
-    { relation, outline: memo.same(outlineOf, relation.uniques, relation, own), ...own },
+    { relation, outline: memo.same(outlineOf, relation.uniques, relation, own, additions), ...own },
     key.diagnostics,
   )
 }
@@ -94,18 +107,23 @@ const outlineOf = (
   uniques: RelationOutline['uniques'],
   { primaryKey, identifying, rowSecurity, settings, columns }: AnnotatedRelation,
   own: Pick<RelationOutline, 'id' | 'name' | 'schema' | 'key'>,
-): RelationOutline => ({
-  primaryKey,
-  uniques,
-  identifying,
-  rowSecurity,
-  looseKey: own.key.filter((name) => columns.every((column) => column.name !== name || !column.notNull)),
-  // The table's setting takes precedence over its schema's (spec/graphql.md 17.7).
-  crosses: isOn('manyToMany', { settings }, own.schema),
-  hidesDeleted: settings.softDelete !== null,
-  // Last: see comments/annotate.ts.
-  ...own,
-})
+  additions: readonly OutlineAddition[],
+): RelationOutline => {
+  const asked = askedBy({ settings }, additions)
+  return {
+    primaryKey,
+    uniques,
+    identifying,
+    rowSecurity,
+    looseKey: own.key.filter((name) => columns.every((column) => column.name !== name || !column.notNull)),
+    // The table's setting takes precedence over its schema's (spec/graphql.md 17.7).
+    crosses: isOn('manyToMany', { settings }, own.schema),
+    hidesRows: asked.some((one) => one.hidesRows),
+    rowArguments: asked.flatMap((one) => one.rowArguments ?? []),
+    // Last: see comments/annotate.ts.
+    ...own,
+  }
+}
 
 /** The real key precedes the comment's; one unknown column invalidates the comment's key (spec/graphql.md 1.2). */
 function readKey(relation: AnnotatedRelation, object: string): WithDiagnostics<readonly string[]> {

@@ -5,7 +5,6 @@ import { tablesOf, type Tables, viewOf, type Lookup } from '../../runtime/lib/me
 import { objectId } from '../../runtime/contract/facts.ts'
 import { formAdditions } from '../../runtime/contract/filter-forms.ts'
 import type { EntityAdditions, ObjectId } from '../../runtime/contract/manifest.ts'
-import type { ModelAddition } from './additions.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema, AnnotatedType } from '../comments/annotated.ts'
 import { isOn } from '../comments/additions.ts'
 
@@ -56,9 +55,15 @@ const coreSwitches: readonly (keyof EntityAdditions)[] = [
   ...formAdditions,
 ]
 
+/** An addition that tables and their schemas switch on. */
+export interface SwitchedAddition {
+  /** Facts of a relation that the settings of the same names switch on; a table's takes precedence over its schema's. */
+  readonly switches?: readonly (keyof EntityAdditions)[]
+}
+
 export const servedSchema = (
   { name, settings }: AnnotatedSchema,
-  additions: readonly ModelAddition[],
+  additions: readonly SwitchedAddition[],
 ): ServedSchema => ({
   name,
   inflects: settings.inflect_names,

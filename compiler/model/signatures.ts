@@ -112,7 +112,7 @@ function reservedBy({ namedRelations }: ResultContext, entity: ObjectId): readon
   if (named === undefined) return []
   return [
     ...named.schema.collectionArguments.filter((name) => isOn(name, named.relation, named.schema)),
-    ...(named.outline.hidesDeleted ? ['deleted'] : []),
+    ...named.outline.rowArguments,
   ]
 }
 

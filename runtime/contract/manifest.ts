@@ -1,6 +1,6 @@
 import type { Missing } from './brought.ts'
 import type { AllowlistFacts, LimitFacts } from './guards.ts'
-import type { ConditionFacts, DefaultOrderFacts, SoftDeleteFacts } from './stated.ts'
+import type { ConditionFacts, DefaultOrderFacts } from './stated.ts'
 import type { ExtensionName, FormAddition, FormName } from './filter-forms.ts'
 import type { ScalarName } from './scalar-names.ts'
 import type { Leftovers } from './execution.ts'
@@ -65,8 +65,6 @@ export interface Manifest {
   readonly extensions?: Readonly<Partial<Record<ExtensionName, string>>>
   /** Some relation has `updates` on, which adds the types of its operators. */
   readonly updates?: true
-  /** Some relation has `softDelete`, which adds the type of the argument for deleted rows. */
-  readonly softDelete?: true
   /** Some relation has `unions`, whose types have names of their own. */
   readonly unions?: true
   /** Some relation has `interfaces`, which have names of their own. */
@@ -291,8 +289,6 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly defaultOrder?: readonly DefaultOrderFacts[]
   /** The default conditions of its collections; absent: none. */
   readonly defaultFilter?: readonly ConditionFacts[]
-  /** The marker of deleted rows; null: it is invalid, so rows cannot be deleted; absent: rows are removed. */
-  readonly softDelete?: SoftDeleteFacts | null
   /** Column settings of its comment for single roles, by role. */
   readonly access?: readonly AccessFacts[]
   /** Table-level privileges. */

@@ -157,6 +157,8 @@ export type NamePart = CorePart | keyof AddedParts
 export interface PartsAddition {
   readonly name: string
   readonly parts?: Readonly<Partial<Record<keyof AddedParts, string>>>
+  /** Names of its other types, which are there where the manifest has a fact of its name. */
+  readonly typeNames?: readonly string[]
 }
 
 /** All parts, those of additions included. */
@@ -165,6 +167,7 @@ export interface PartTable {
   readonly list: readonly NamePart[]
   /** Additions that bring types, and some that bring none. */
   readonly additions: readonly string[]
+  readonly typeNames: readonly Pick<PartsAddition, 'name' | 'typeNames'>[]
   readonly additionOf: Readonly<Partial<Record<NamePart, string>>>
   /** Most names have no such suffix; one comparison shows that. */
   readonly anyPart: RegExp
@@ -184,6 +187,7 @@ export function partTable(added: readonly PartsAddition[]): PartTable {
     suffixes,
     list,
     additions: [...brought.map(([name]) => name), 'enumArrays'],
+    typeNames: added.filter(({ typeNames }) => typeNames),
     additionOf,
     anyPart: endingIn(Object.values(suffixes).filter((one) => one !== '')),
     endings,

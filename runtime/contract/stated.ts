@@ -1,5 +1,5 @@
 /**
- * A comment's settings for the rows of a table: conditions, an order, the deletion marker (spec/graphql.md 17.5, 17.8).
+ * A comment's settings for the rows of a table: conditions, an order, a marker (spec/graphql.md 17.5, 17.8).
  */
 
 export const orderDirections = ['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'] as const
@@ -24,9 +24,15 @@ export interface ConditionFacts {
   readonly value: FilterConstant | readonly FilterConstant[]
 }
 
-export interface SoftDeleteFacts {
+/** A column that marks rows. */
+export interface Marker {
   /** SQL name. */
   readonly column: string
-  /** A time, null in existing rows, or a flag that is true in deleted rows. */
+  /** A time, null in rows without the mark, or a flag that is true in rows with it. */
   readonly mark: 'time' | 'flag'
+}
+
+/** The rows that a field means: those with the mark, or those without it. */
+export interface Meant extends Marker {
+  readonly isMarked: boolean
 }

@@ -2,7 +2,7 @@ import { type Memo, withoutMemories, type RoleMemory } from '../lib/memo/memo.ts
 import { tablesOf, type Tables, type Lookup } from '../lib/memo/tables.ts'
 import { atOnce, type Steps } from '../lib/steps.ts'
 import { bucketTypes } from './aggregates.ts'
-import { filterForms, type FormName } from './filter-forms.ts'
+import { filterForms } from './filter-forms.ts'
 import type { CompositeFacts, EntityFacts, EnumFacts, Manifest, UnionFacts } from './manifest.ts'
 import { basesOf, parts, partsWith, type NamePart, type PartTable, infixesOf } from './name-parts.ts'
 import { scalarNames } from './scalar-names.ts'
@@ -35,34 +35,23 @@ interface Reserved {
 
 const geoNames = ['GeoJSON', 'GeoJSONFilter', 'GeoJSONDistance']
 const updateNames = ['JSONSetKey', 'JSONUnsetKey']
-const deletedNames = ['DeletedRows']
 
-/** The same object while the additions are equal. */
-function reservedWith(
-  table: PartTable,
-  geo: boolean,
-  groups: boolean,
-  updates: boolean,
-  softDelete: boolean,
-  ...forms: readonly FormName[]
-): Reserved {
-  const names = new Set([
-    ...builtIn,
-    ...(geo ? geoNames : []),
-    ...(groups ? bucketTypes : []),
-    ...(updates ? updateNames : []),
-    ...(softDelete ? deletedNames : []),
-    ...forms.flatMap((form) => filterForms[form].types),
-  ])
+/** The same object while the names are. */
+function reservedWith(table: PartTable, ...added: readonly string[]): Reserved {
+  const names = new Set([...builtIn, ...added])
   return { names, bases: new Set([...names].flatMap((name) => basesOf(table, name, table.list))) }
 }
 
-const reservedIn = (
-  { geo, groups, updates, softDelete, forms = [] }: Manifest,
-  table: PartTable,
-  memo: Memo,
-): Reserved =>
-  memo.one(reservedWith, table, geo === true, groups === true, updates === true, softDelete === true, ...forms)
+const reservedIn = (manifest: Manifest, table: PartTable, memo: Memo): Reserved =>
+  memo.one(
+    reservedWith,
+    table,
+    ...(manifest.geo === true ? geoNames : []),
+    ...(manifest.groups === true ? bucketTypes : []),
+    ...(manifest.updates === true ? updateNames : []),
+    ...table.typeNames.flatMap(({ name, typeNames = [] }) => (Object.hasOwn(manifest, name) ? typeNames : [])),
+    ...(manifest.forms ?? []).flatMap((form) => filterForms[form].types),
+  )
 
 export interface Names {
   /** True if the relation owns the types of its base name. */

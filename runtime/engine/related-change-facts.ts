@@ -26,10 +26,10 @@ export const takesRelated = (visible: RoleVisibility, entity: EntityFacts, { col
 
 /** The relations whose rows an update by key can contain, by field. */
 export function relatedChanges(visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, RelatedChange> {
-  if (entity.updates !== true || entity.softDelete !== undefined || !nests(visible, entity)) return new Map()
+  if (entity.updates !== true || visible.marker(entity) !== undefined || !nests(visible, entity)) return new Map()
   return new Map(
     [...relationsBut(visible, entity, [])].flatMap(([field, related]): (readonly [string, RelatedChange])[] => {
-      const isTaken = related.target.softDelete === undefined && joinedPlainly(visible, entity, related)
+      const isTaken = visible.marker(related.target) === undefined && joinedPlainly(visible, entity, related)
       const part = isTaken ? partOf(visible, entity, related) : null
       const found = part === null ? [] : changeMembers(visible, related.target, part)
       return part === null || found.length === 0 ? [] : [[field, { ...related, part, members: found }]]

@@ -118,7 +118,7 @@ export function visibleTo(
   { list, parts }: EngineAdditions,
   memory: RoleMemory = withoutMemories,
 ): RoleVisibility {
-  const rights = rightsOf(manifest, role, memory.own)
+  const rights = rightsOf(manifest, role, list, memory.own)
   const { can, usable } = rights
   const names = createNames(manifest, rights, parts, memory)
   const types = typesVisibleTo(manifest, rights, names)
@@ -138,7 +138,7 @@ export function visibleTo(
   const executes = (fn: FunctionFacts): boolean =>
     usable.has(fn.schema) && can(fn.execute) && fn.args.every(types.seesType) && seesResult(fn)
 
-  const columns = columnsVisibleTo(rights, types)
+  const columns = columnsVisibleTo(rights, list, types)
   const filtering = { ...types, ...columns, names }
   const choosesBy = (id: ObjectId, where: readonly ConditionFacts[] = []): boolean => {
     const target = where.length === 0 ? undefined : entityOf(id)

@@ -17,7 +17,8 @@ import { decidingFacts } from '../contract/facts.ts'
 import type { Memo } from '../lib/memo/memo.ts'
 import { atOnce } from '../lib/steps.ts'
 import type { Names } from '../contract/type-names.ts'
-import type { ConditionFacts } from '../contract/stated.ts'
+import type { ConditionFacts, Marker } from '../contract/stated.ts'
+import type { SchemaAddition } from './additions.ts'
 
 /** The privileges of a role in a manifest (spec/graphql.md 1.4). */
 export interface Rights {
@@ -42,25 +43,34 @@ const isGranted = (grantees: Grantees, superuser: boolean, effective: ReadonlySe
   superuser || grantees.some((grantee) => effective.has(grantee))
 
 function isReadable(
-  { schema, grants, columns, softDelete }: EntityFacts,
+  entity: EntityFacts,
+  usable: ReadonlySet<string>,
+  superuser: boolean,
+  effective: ReadonlySet<string>,
+  additions: readonly SchemaAddition[],
+): boolean {
+  const { schema, grants, columns } = entity
+  const selects = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
+  const marker = markerOf(additions, entity)
+  const readable = marker == null ? columns : columns.filter(({ column }) => column === marker.column)
+  return usable.has(schema) && (selects(grants.select) || readable.some((column) => selects(column.grants.select)))
+}
+
+const markerOf = (additions: readonly SchemaAddition[], entity: EntityFacts): Marker | null | undefined =>
+  additions.map((one) => one.marker?.(entity)).find((marker) => marker !== undefined)
+
+function isInsertable(
+  { schema, grants, columns }: EntityFacts,
   usable: ReadonlySet<string>,
   superuser: boolean,
   effective: ReadonlySet<string>,
 ): boolean {
-  const selects = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
-  // Every read checks the marker of deleted rows (spec/graphql.md 17.5).
-  const readable = softDelete == null ? columns : columns.filter(({ column }) => column === softDelete.column)
-  return usable.has(schema) && (selects(grants.select) || readable.some((column) => selects(column.grants.select)))
-}
-
-function isInsertable(...[entity, usable, superuser, effective]: Parameters<typeof isReadable>): boolean {
-  const { schema, grants, columns } = entity
   const inserts = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
   return usable.has(schema) && (inserts(grants.insert) || columns.some((column) => inserts(column.grants.insert)))
 }
 
 /** @param memo of the role */
-export function rightsOf(manifest: Manifest, role: string, memo: Memo): Rights {
+export function rightsOf(manifest: Manifest, role: string, additions: readonly SchemaAddition[], memo: Memo): Rights {
   const { superuser, effective: roles } = decidingFacts(manifest, role)
   const effective = memo.one(effectiveRoles, ...roles)
   const can = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
@@ -68,7 +78,7 @@ export function rightsOf(manifest: Manifest, role: string, memo: Memo): Rights {
   const closed = new Set(
     [...manifest.schemas, ...(manifest.typeSchemas ?? [])].filter(({ usage }) => !can(usage)).map(({ name }) => name),
   )
-  const readable = atOnce(memo.map(isReadable, manifest.entities, usable, superuser, effective))
+  const readable = atOnce(memo.map(isReadable, manifest.entities, usable, superuser, effective, additions))
   const insertable = atOnce(memo.map(isInsertable, manifest.entities, usable, superuser, effective))
   const insertOnly = manifest.entities.filter((_, place) => insertable[place] === true && readable[place] !== true)
   const others = roles.filter((name) => name !== role && name !== 'public')
@@ -150,6 +160,8 @@ export interface VisibleColumns {
   readonly orderable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly insertable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly updatable: (entity: EntityFacts) => readonly ColumnFacts[]
+  /** The column that every read reads and every delete sets, as `SchemaAddition` has it. */
+  readonly marker: (entity: EntityFacts) => Marker | null | undefined
   /** Whether rows can be deleted: with a marker, the marker must be writable. */
   readonly deletes: (entity: EntityFacts) => boolean
   /** Columns that an existing row can take from the new one: these are read (PostgreSQL manual, INSERT). */
@@ -204,14 +216,18 @@ const writes = ({ can }: Rights, { grants }: EntityFacts, column: ColumnFacts, k
 const insertsDefaults = ({ can }: Rights, { grants, sentDefaults = [] }: EntityFacts): boolean =>
   can(grants.insert) || sentDefaults.every(can)
 
-function deletes(rights: Rights, entity: EntityFacts): boolean {
-  const { grants, softDelete } = entity
-  if (!rights.can(grants.delete) || softDelete === undefined) return rights.can(grants.delete)
-  const mark = softDelete === null ? undefined : columnOf(entity, softDelete.column)
+function deletes(rights: Rights, entity: EntityFacts, marker: Marker | null | undefined): boolean {
+  const { grants } = entity
+  if (!rights.can(grants.delete) || marker === undefined) return rights.can(grants.delete)
+  const mark = marker === null ? undefined : columnOf(entity, marker.column)
   return mark !== undefined && writes(rights, entity, mark, 'update')
 }
 
-export function columnsVisibleTo(rights: Rights, { seesType, compares }: VisibleTypes): VisibleColumns {
+export function columnsVisibleTo(
+  rights: Rights,
+  additions: readonly SchemaAddition[],
+  { seesType, compares }: VisibleTypes,
+): VisibleColumns {
   const { can } = rights
   const accesses = new Map<EntityFacts, Access>()
   const access = (entity: EntityFacts): Access => {
@@ -266,7 +282,8 @@ export function columnsVisibleTo(rights: Rights, { seesType, compares }: Visible
     orderable: (entity) => entity.columns.filter((column) => column.order && seesColumn(entity, column)),
     insertable,
     updatable: (entity) => inputs(entity, 'update'),
-    deletes: (entity) => deletes(rights, entity),
+    marker: (entity) => markerOf(additions, entity),
+    deletes: (entity) => deletes(rights, entity, markerOf(additions, entity)),
     takeovers: (entity) =>
       inputs(entity, 'update').filter(
         (column) => selects(rights, entity, column) && !access(entity).writeOnly.has(column.column),

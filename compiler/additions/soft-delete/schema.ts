@@ -2,6 +2,7 @@ import { GraphQLEnumType } from 'graphql'
 import { writtenEnum } from '../../../runtime/engine/meaning.ts'
 import type { SchemaAddition } from '../../../runtime/engine/additions.ts'
 import { nonNull } from '../../../runtime/engine/schema/types.ts'
+import { plan } from './plan.ts'
 
 /** The selection of deleted rows (spec/graphql.md 17.5). */
 const deletedRows = new GraphQLEnumType({
@@ -27,4 +28,6 @@ export const softDelete: SchemaAddition = {
   name: 'softDelete',
   types: [deletedRows],
   rowArguments: (of) => (of.softDelete == null ? {} : rowArguments),
+  marker: ({ softDelete: marker }) => marker,
+  plan,
 }

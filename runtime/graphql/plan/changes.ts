@@ -4,7 +4,7 @@ import { changeable, usableOperators } from '../../engine/changes.ts'
 import { byField } from '../../engine/visible.ts'
 import { changeOperator, takenAs, type ChangeOperatorName } from '../../sql/change-operators.ts'
 import { badArgument, refusedAt, type Refusal } from '../protocol/failures.ts'
-import { planDeleted, planDeletedBy, planMark } from './deleted.ts'
+import { butKey, planMark, planMeant } from './additions.ts'
 import { objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner, SelectedField } from './planner.ts'
@@ -120,12 +120,15 @@ export function planRowChange(
     by: key.columns.map(({ column }) => column),
     values: planKey(planner, key, selected),
     unique: key.unique,
-    ...planDeletedBy(
+    ...planMeant(
+      planner.visible,
       entity,
-      key.columns.map(({ field }) => field),
-      planner.args(selected),
+      butKey(
+        key.columns.map(({ field }) => field),
+        planner.args(selected),
+      ),
     ),
-    set: kind === 'update-row' ? planChanges(planner, entity, selected) : planMark(planner, entity),
+    set: kind === 'update-row' ? planChanges(planner, entity, selected) : planMark(planner.visible, entity),
     row: planner.row(planner, entity, selected),
   }
 }
@@ -153,7 +156,7 @@ export function planUpdateRows(
     entity,
     members: planResponse(planner, entity, selected),
     ...planRowSets(planner, entity, key, { items, slot: slotOf(rows), field: selected.key }),
-    ...planDeleted(entity, args('deleted')),
+    ...planMeant(planner.visible, entity, args),
     atMost: { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } },
   }
 }

@@ -3,7 +3,7 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { leastPage } from '../../engine/schema/interface-collections.ts'
 import { badArgument } from '../protocol/failures.ts'
-import { amongMeant } from './deleted.ts'
+import { amongMeant, meansSome } from './additions.ts'
 import { planChosen } from './default-filter.ts'
 import { planGroups } from './groups.ts'
 import { planOrder, planTypedOrder, planPage, type Args } from './order.ts'
@@ -24,7 +24,7 @@ export function planCollection(planner: Planner, entity: EntityFacts, selected: 
   const order = planOrder(planner, entity, args('orderBy'))
   return {
     entity,
-    filter: amongMeant(entity, planChosen(planner, entity, args('filter')), args('deleted')),
+    filter: amongMeant(planner.visible, entity, planChosen(planner, entity, args('filter')), args),
     ...planAdded(planner, args),
     order,
     page: planPage(entity, order, args),
@@ -39,16 +39,14 @@ export function planCollections(
   selected: SelectedField,
 ): readonly Collection[] {
   const args = planner.args(selected)
-  const deleted = args('deleted')
-  const areDeleted = deleted.kind === 'leaf' && deleted.value === 'ONLY'
-  const meant = of.filter(({ softDelete }) => softDelete != null || !areDeleted)
+  const meant = of.filter((entity) => meansSome(planner.visible, entity, args))
   const orders = meant.map((entity) => planTypedOrder(planner, entity, args('orderBy')))
   const [maxRows, mostElements] = [leastPage(of), Math.max(...orders.map(({ length }) => length))]
   return meant.map((entity, place) => {
     const order = orders[place] ?? []
     return {
       entity,
-      filter: amongMeant(entity, planChosen(planner, entity, args('filter')), deleted),
+      filter: amongMeant(planner.visible, entity, planChosen(planner, entity, args('filter')), args),
       order,
       page: planPage({ ...entity, maxRows }, order, args, mostElements),
       members: planConnection(planner, entity, selected),

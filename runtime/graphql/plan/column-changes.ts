@@ -1,4 +1,4 @@
-import type { SoftDeleteFacts } from '../../contract/stated.ts'
+import type { Marker } from '../../contract/stated.ts'
 import type { PresetPlace } from '../../engine/visible.ts'
 import type { ChangeFamily, ChangeOperatorName } from '../../sql/change-operators.ts'
 import type { Value } from './values.ts'
@@ -9,8 +9,8 @@ import type { Value } from './values.ts'
 export type ColumnChange =
   | { readonly column: string; readonly value: Value }
   | PresetPlace
-  /** The marker of a deleted row. */
-  | SoftDeleteFacts
+  /** The mark of the row. */
+  | Marker
   | {
       readonly column: string
       readonly operator: ChangeOperatorName

@@ -1,8 +1,8 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { badArgument, refusedAt } from '../protocol/failures.ts'
-import { amongMeant } from './deleted.ts'
+import { amongMeant } from './additions.ts'
 import { planFilter } from './filter.ts'
-import { isGiven, memberOf, type Input } from './input.ts'
+import { absent, isGiven, memberOf, type Input } from './input.ts'
 import { presetsOf } from './inputs.ts'
 import type { Planner } from './planner.ts'
 import type { OnConflict } from './plan-nodes.ts'
@@ -20,7 +20,7 @@ export function planConflict(planner: Planner, entity: EntityFacts, input: Input
   return {
     key: String(key.value),
     update,
-    filter: amongMeant(entity, condition, given.get('deleted')),
+    filter: amongMeant(planner.visible, entity, condition, (name) => given.get(name) ?? absent),
     ...presetsOf(planner, entity, 'update'),
   }
 }

@@ -31,7 +31,7 @@ export type Input =
       readonly fields: readonly (readonly [name: string, input: Input])[]
     }
 
-const absent: Input = { kind: 'absent' }
+export const absent: Input = { kind: 'absent' }
 const nothing: Input = { kind: 'null' }
 
 export type ObjectInput = Extract<Input, { kind: 'object' }>

@@ -3,8 +3,7 @@ import type { ConditionFacts } from '../../contract/stated.ts'
 import type { Related } from '../../engine/related.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { statedConditions } from '../../engine/visible.ts'
-import { planDeleted } from './deleted.ts'
-import type { Input } from './input.ts'
+import { planMeant, type Arguments } from './additions.ts'
 import { planStated } from './stated.ts'
 import type { Filter, Hop, Join, OrderKey, RelatedKey } from './plan-nodes.ts'
 
@@ -23,7 +22,13 @@ export function joinOf({ visible }: JoinPlanner, { local, foreign, target, way }
     ...(through.length > 0 && {
       through: through.map(({ entity, near, far, where: whereThere }) => {
         const between = entityOf(visible, entity)
-        return { entity: between, near, far, ...chosen(visible, between, whereThere) }
+        return {
+          entity: between,
+          near,
+          far,
+          ...planMeant(visible, between),
+          ...chosen(visible, between, whereThere),
+        }
       }),
     }),
     ...(repeats && { repeats }),
@@ -46,10 +51,10 @@ function chosen(
 }
 
 /** The joins on the path to rows of a relation, each between two relations. */
-export function hopsOf({ local, foreign, filter, deleted, through = [] }: Join, target: EntityFacts): readonly Hop[] {
+export function hopsOf({ local, foreign, filter, meant, through = [] }: Join, target: EntityFacts): readonly Hop[] {
   const places = [
-    ...through.map((between) => ({ ...between, ...planDeleted(between.entity) })),
-    { entity: target, near: foreign, far: [], ...(filter && { filter }), ...(deleted !== undefined && { deleted }) },
+    ...through,
+    { entity: target, near: foreign, far: [], ...(filter && { filter }), ...(meant && { meant }) },
   ]
   return places.map((place, index) => ({
     entity: place.entity,
@@ -57,7 +62,7 @@ export function hopsOf({ local, foreign, filter, deleted, through = [] }: Join, 
       local: places[index - 1]?.far ?? local,
       foreign: place.near,
       ...(place.filter && { filter: place.filter }),
-      ...(place.deleted !== undefined && { deleted: place.deleted }),
+      ...(place.meant && { meant: place.meant }),
     },
   }))
 }
@@ -72,8 +77,8 @@ export function keyThere(planner: JoinPlanner, { relation, target }: Related): (
   return (of) => hops.reduceRight<OrderKey>((key, hop) => ({ kind: 'one', ...hop, always, of: key }), of) as RelatedKey
 }
 
-/** The join to rows without deleted ones, unless an argument asks for them. */
-export const joinTo = (planner: JoinPlanner, { relation, target }: Related, deleted?: Input): Join => ({
+/** The join to the rows that are meant, with the arguments of a field where there are any. */
+export const joinTo = (planner: JoinPlanner, { relation, target }: Related, args?: Arguments): Join => ({
   ...joinOf(planner, relation),
-  ...planDeleted(target, deleted),
+  ...planMeant(planner.visible, target, args),
 })

@@ -1,6 +1,7 @@
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { LookupColumn } from '../../contract/lookups.ts'
 import { connectKeys, nestedRelations } from '../../engine/nested-inserts.ts'
+import { planMeant } from './additions.ts'
 import type { Related } from '../../engine/related.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { byField } from '../../engine/visible.ts'
@@ -307,7 +308,8 @@ export const keyValues = (nest: Nest, path: readonly InputStep[], key: readonly 
 function planConnect(nest: Nest, { entity, path, carried }: Rows, key: readonly LookupColumn[]): PlannedRows {
   const id = nest.number()
   const by = keyValues(nest, path, key)
-  return { id, steps: [{ id, kind: 'connect', entity, argument: argumentOf(nest, path), carried, by }] }
+  const meant = planMeant(nest.planner.visible, entity)
+  return { id, steps: [{ id, kind: 'connect', entity, argument: argumentOf(nest, path), carried, by, ...meant }] }
 }
 
 interface OwnValues {

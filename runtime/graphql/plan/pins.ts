@@ -48,7 +48,7 @@ export function demandOf(entity: EntityFacts, filter: Filter | null): Demand | n
     case 'spatial':
     case 'form':
     case 'elements':
-    case 'deleted':
+    case 'meant':
     case 'related':
       return null
   }

@@ -1,6 +1,7 @@
 import type { PresetPlace } from '../../engine/visible.ts'
 import type { GroupFigure, RecurringTime, TimeUnit } from '../../contract/aggregates.ts'
 import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
+import type { Meant } from '../../contract/stated.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
 import type { JsonPartName } from '../../sql/json-form.ts'
 import type { ColumnOperatorName } from '../../sql/operators.ts'
@@ -55,8 +56,8 @@ export type Filter =
   | (Subject & { readonly kind: 'elements'; readonly quantifier: ElementQuantifier; readonly of: Filter | null })
   /** The key's columns equal these values, in key order. */
   | { readonly kind: 'key'; readonly values: readonly Value[] }
-  /** Whether the row is soft-deleted. */
-  | { readonly kind: 'deleted'; readonly deleted: boolean }
+  /** The row is one that a field means. */
+  | { readonly kind: 'meant'; readonly of: Meant }
   /** A quantified condition on the related rows; without a condition, all rows meet it. */
   | {
       readonly kind: 'related'
@@ -292,8 +293,8 @@ export type CallResult<Of extends 'call' | 'computed'> =
 export interface Join {
   readonly local: readonly string[]
   readonly foreign: readonly string[]
-  /** True: only soft-deleted rows there; false: only the rest; absent: both. */
-  readonly deleted?: boolean
+  /** The rows there that are meant; absent: all. */
+  readonly meant?: Meant
   /** A condition on the rows there. */
   readonly filter?: Filter
   /** Intermediate relations: `local` equals `near` of the first, `foreign` equals `far` of the last. */
@@ -306,6 +307,7 @@ export interface Through {
   readonly entity: EntityFacts
   readonly near: readonly string[]
   readonly far: readonly string[]
+  readonly meant?: Meant
   readonly filter?: Filter
 }
 
@@ -337,7 +339,7 @@ export type Root =
       readonly by?: LookupFacts
       readonly values: readonly Value[]
       /** As with a join. */
-      readonly deleted?: boolean
+      readonly meant?: Meant
       readonly row: Row
     }
   | ({ readonly key: string; readonly call: ObjectId; readonly args: readonly Argument[] } & CallResult<'call'>)
@@ -419,7 +421,7 @@ export interface Update extends Change {
 export interface UpdateRows extends Change, RowSets {
   readonly kind: 'update-rows'
   /** As with a join. */
-  readonly deleted?: boolean
+  readonly meant?: Meant
   readonly atMost: Value
 }
 
@@ -434,7 +436,7 @@ export interface RowChange {
   /** False if several rows may have them. */
   readonly unique: boolean
   /** As with a join. */
-  readonly deleted?: boolean
+  readonly meant?: Meant
   /** The new values; empty: the row is removed. */
   readonly set: readonly ColumnChange[]
   readonly row: Row
@@ -442,7 +444,7 @@ export interface RowChange {
 
 export interface Delete extends Change {
   readonly kind: 'delete'
-  /** The new values of soft-deleted rows; absent: they are removed. */
+  /** The new values of the rows; absent: they are removed. */
   readonly set?: readonly ColumnChange[]
   readonly filter: Filter | null
   readonly atMost: Value

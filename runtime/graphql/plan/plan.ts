@@ -9,7 +9,7 @@ import { decodeNodeId } from './cursors-and-node-ids.ts'
 import { planArguments } from './arguments.ts'
 import { planRowChange, planUpdateRows } from './changes.ts'
 import { planCollection, planCollections } from './collection.ts'
-import { planDeleted, planDeletedBy } from './deleted.ts'
+import { butKey, planMeant } from './additions.ts'
 import { nodeKey } from './filter.ts'
 import { slotOf, type Input, type Variables } from './input.ts'
 import { introspect } from './introspection.ts'
@@ -98,7 +98,7 @@ function planByKey(planner: Planner, { entity, args: names, by }: ByKey, selecte
     key: selected.key,
     ...(by && { by }),
     values: names.map((name) => scalar(args(name), null)),
-    ...planDeletedBy(entity, names, args),
+    ...planMeant(planner.visible, entity, butKey(names, args)),
     row: planRow(planner, entity, selected),
   }
 }
@@ -124,6 +124,6 @@ function planNode(planner: Planner, selected: SelectedField): Root {
   const condition = nodeKey(entity, input.slot, token)
   const values = condition.kind === 'key' ? condition.values : []
   const row = planRowOf(planner, entity, planner.rowType(entity.name), selected.nodes)
-  const deleted = planDeleted(entity, planner.args(selected)('deleted'))
-  return { kind: 'by-key', key: selected.key, values, ...deleted, row }
+  const meant = planMeant(planner.visible, entity, planner.args(selected))
+  return { kind: 'by-key', key: selected.key, values, ...meant, row }
 }

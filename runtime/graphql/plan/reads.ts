@@ -198,7 +198,7 @@ function readFilter(found: Found, path: Path, filter: Filter, place: Place): voi
       return
     case 'compare-column':
     case 'key':
-    case 'deleted':
+    case 'meant':
       return
   }
 }

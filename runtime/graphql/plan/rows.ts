@@ -51,7 +51,7 @@ export function planRowOf(
 
 /** The row at the end of a to-one relation, for a field of its type or of an abstract type. */
 const planOne = (planner: Planner, related: Related, selected: SelectedField): ToOne => ({
-  join: joinTo(planner, related, planner.args(selected)('deleted')),
+  join: joinTo(planner, related, planner.args(selected)),
   unique: related.relation.unique,
   row: planRowOf(planner, related.target, planner.rowType(related.target.name), selected.nodes),
 })

@@ -1,4 +1,5 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
+import type { Meant } from '../../contract/stated.ts'
 import type { PresetPlace } from '../../engine/visible.ts'
 import type { ColumnChange, RowSets } from './column-changes.ts'
 import type { Value } from './values.ts'
@@ -29,6 +30,8 @@ export interface ConnectStep {
   readonly kind: 'connect'
   /** SQL names of the key's columns; values are arrays with one element per row. */
   readonly by: readonly { readonly column: string; readonly values: Value }[]
+  /** As with a join. */
+  readonly meant?: Meant
 }
 
 /** The row of the field itself, by a key of it. */

@@ -2,7 +2,7 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import { byField } from '../../engine/visible.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { planConflict } from './conflict.ts'
-import { amongMeant, planMark } from './deleted.ts'
+import { amongMeant, planMark } from './additions.ts'
 import { planFilter } from './filter.ts'
 import { objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
 import { planChanges } from './changes.ts'
@@ -34,10 +34,10 @@ export function planWrite(
     const steps = planNested(planner, entity, selected.key, args('objects'), { objects, carried, onConflict })
     return { kind: 'insert-nested', ...change, ...steps }
   }
-  const filter = amongMeant(entity, planFilter(planner, entity, args('filter')), args('deleted'))
+  const filter = amongMeant(planner.visible, entity, planFilter(planner, entity, args('filter')), args)
   const atMost = { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } } as const
   if (kind === 'delete') {
-    const set = planMark(planner, entity)
+    const set = planMark(planner.visible, entity)
     return { kind, ...change, ...(set.length > 0 && { set }), filter, atMost }
   }
   return { kind, ...change, set: planChanges(planner, entity, selected), filter, atMost }

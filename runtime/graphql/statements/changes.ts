@@ -15,7 +15,7 @@ import {
 } from '../../sql/tree.ts'
 import type { RowSets } from '../plan/column-changes.ts'
 import type { RowChange, UpdateRows } from '../plan/plan-nodes.ts'
-import { ofDeleted } from './deleted.ts'
+import { ofMeant } from './meant.ts'
 import { keyEquals } from './filter.ts'
 import { ofKeyed, columnOf, readFor, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
@@ -43,7 +43,7 @@ export function rowStatement(writer: Writer, root: RowChange): SelectList {
     [
       keyEquals(root.by, root.values)(inner),
       ...ofKeyed(inner, root.by),
-      ...ofDeleted(inner, root.deleted),
+      ...ofMeant(inner, root.meant),
       ...ofTenant(inner),
     ],
     ' and ',
@@ -70,7 +70,7 @@ export function rowsStatement(writer: Writer, root: UpdateRows): SelectList {
   }
   const answer = guarded(root, scope, answerJson(writer, root, scope, ordered))
   const checked = refusing(given.hasTwins, sameKeyTwice, answer)
-  const where = joined([...given.isMeant, ...ofDeleted(inner, root.deleted), ...ofTenant(inner)], ' and ')
+  const where = joined([...given.isMeant, ...ofMeant(inner, root.meant), ...ofTenant(inner)], ' and ')
   const change = sql`update ${relationOf(inner.builder)} ${inner.alias} set ${joined(given.set, ', ')} from ${given.cte.name} where ${where}`
   const of = sql`(${change} returning ${outlet}, ${given.cte.name}.${place})`
   const changed: Cte = { name: scope.alias, materialized: false, of }

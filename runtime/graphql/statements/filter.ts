@@ -12,7 +12,7 @@ import type { Filter, Subject } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
 import { attributeOf } from './composite.ts'
 import { valueParameter, isPlainWord, nameOrParameter, statedOrParameter } from './parameters.ts'
-import { ofDeleted } from './deleted.ts'
+import { ofMeant } from './meant.ts'
 import {
   columnOf,
   computedOf,
@@ -58,8 +58,8 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
       return ofElements(filter, writer, part)
     case 'key':
       return (scope) => keyEquals(scope.entity.key, filter.values)(scope)
-    case 'deleted':
-      return (scope) => sql`(${joined(ofDeleted(scope, filter.deleted), ' and ')})`
+    case 'meant':
+      return (scope) => sql`(${joined(ofMeant(scope, filter.of), ' and ')})`
     case 'related':
       return related(filter, writer, part)
   }

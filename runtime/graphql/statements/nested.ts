@@ -15,7 +15,7 @@ import {
 import type { NestedInsert, PlacedStep, RelatedUpdate } from '../plan/plan-nodes.ts'
 import type { ConnectStep, InsertStep, WriteStep } from '../plan/write-steps.ts'
 import { carriedName, carriedPairs, counter, equal, fromSetting, keeping, writtenValues } from './carried.ts'
-import { ofDeleted } from './deleted.ts'
+import { ofMeant } from './meant.ts'
 import { insertSql } from './inserted.ts'
 import { ofKeyed, columnOf, readFor, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
@@ -119,7 +119,7 @@ export function foundRows(writer: Writer, root: WithSteps, step: ConnectStep & W
         scope,
         step.by.map(({ column }) => column),
       ),
-      ...ofDeleted(scope, false),
+      ...ofMeant(scope, step.meant),
     ],
     limit: sql`1`,
   })

@@ -21,7 +21,7 @@ import { answersItself, atOnceStatement, isAtOnce } from './at-once.ts'
 import { rowsStatement, rowStatement } from './changes.ts'
 import { collectionObject } from './collection.ts'
 import { collectionsObject } from './collections.ts'
-import { ofDeleted } from './deleted.ts'
+import { ofMeant } from './meant.ts'
 import { compileFilter, keyEquals } from './filter.ts'
 import { ofKeyed, createWriter, passArguments, relationOf, type Note, type Writer, readFor } from './source.ts'
 import { valuesOf, named } from './parameters.ts'
@@ -250,7 +250,7 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
       where: [
         keyEquals(lookedUpBy(root), root.values)(scope),
         ...ofKeyed(scope, lookedUpBy(root)),
-        ...ofDeleted(scope, root.deleted),
+        ...ofMeant(scope, root.meant),
         ...ofTenant(scope),
       ],
       ...firstOf(root.by ?? scope.entity),
@@ -318,7 +318,7 @@ function selectRow(writer: Writer, root: ByKey): Select {
     where: [
       keyEquals(lookedUpBy(root), values)(scope),
       ...ofKeyed(scope, lookedUpBy(root)),
-      ...ofDeleted(scope, root.deleted),
+      ...ofMeant(scope, root.meant),
     ],
     ...firstOf(root.by ?? row.entity),
   })

@@ -5,7 +5,7 @@ import { comparedColumn } from '../plan/forms.ts'
 import { hopsOf, isConnected } from '../plan/joins.ts'
 import type { DirectJoin, Filter, InsertRows, Join } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
-import { ofDeleted } from './deleted.ts'
+import { ofMeant } from './meant.ts'
 import { ofKeyed, columnOf, readFor, relationOf, type Part, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
 
@@ -112,8 +112,8 @@ function belongs(join: DirectJoin, here: Scope, there: Scope): Sql {
 }
 
 /** The conditions of a join on its target row, independent of the row here. */
-const ofRow = ({ deleted, foreign }: DirectJoin, there: Scope): readonly Sql[] => [
-  ...ofDeleted(there, deleted),
+const ofRow = ({ meant, foreign }: DirectJoin, there: Scope): readonly Sql[] => [
+  ...ofMeant(there, meant),
   ...ofKeyed(there, foreign),
 ]
 
@@ -185,7 +185,7 @@ function demanded(filter: Filter, entity: EntityFacts, column: string): Value | 
     case 'spatial':
     case 'form':
     case 'elements':
-    case 'deleted':
+    case 'meant':
       return null
   }
 }

@@ -16,6 +16,7 @@ import { defaultOrderOf } from '../../../../runtime/engine/default-order.ts'
 import { relationsBut, unionRelations } from '../../../../runtime/engine/related.ts'
 import { collectedBy, collectedInterfaces } from '../../../../runtime/engine/schema/interface-collections.ts'
 import type { RoleView } from '../../../../runtime/engine/schema/schema.ts'
+import { additions } from '../../../additions/table.ts'
 import type { ApiChange } from './change.ts'
 
 /** Further ones of a list are not judged. */
@@ -138,17 +139,12 @@ const rules: readonly Rule[] = [
       `Collections of ${now.name} have ${isChosen ? 'a' : 'no'} default filter now: they hold other rows.`,
     )
   }),
-  ofPairs((old, now) => {
-    const mark = now.softDelete?.column
-    return changeIf(
-      old.softDelete?.column !== mark,
-      'dangerous',
-      'SOFT_DELETE_CHANGED',
-      mark === undefined
-        ? `No row of ${now.name} counts as deleted now: collections hold other rows, and deletes remove them for good.`
-        : `Rows of ${now.name} count as deleted by "${mark}" now: collections hold other rows.`,
-    )
-  }),
+  ofPairs((old, now) =>
+    additions.flatMap((one) => {
+      const change = one.changes?.(old, now) ?? null
+      return change === null ? [] : [{ severity: 'dangerous', ...change }]
+    }),
+  ),
   ofPairs((old, now, before, after) => {
     const led = relationsBut(before.visible, old, [])
     return [...relationsBut(after.visible, now, [])].flatMap(([field, { relation }]) => {
