@@ -20,11 +20,8 @@ export interface SettingChange {
   readonly description: string
 }
 
-/** A key that a table or its schema switches on. */
-export type TableSwitch<Name extends string> = ReturnType<typeof tableSwitch<Name>>
-
 /** An addition that a table or its schema switches on, as a fact of the same name. */
-export const tableAddition = (name: keyof EntityAdditions, effect: string) => ({
+export const tableAddition = <const Name extends keyof EntityAdditions>(name: Name, effect: string) => ({
   name,
   keys: [tableSwitch(name, effect)],
   switches: [name],

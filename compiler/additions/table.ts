@@ -10,7 +10,7 @@ import { schemaReport } from './schema-report/addition.ts'
 import { softDelete } from './soft-delete/addition.ts'
 
 /** The additions that are folders (spec/graphql.md 17); the core has all others (test/budgets.json). */
-export const additions: readonly Addition[] = Object.values({
+const table = {
   allowlist,
   distinctOn,
   explain,
@@ -18,7 +18,15 @@ export const additions: readonly Addition[] = Object.values({
   oneOf,
   schemaReport,
   softDelete,
-})
+}
+
+export const additions: readonly Addition[] = Object.values(table)
+
+declare module '../comments/keys.ts' {
+  interface AddedKeys {
+    readonly rows: (typeof table)[keyof typeof table]['keys'][number]
+  }
+}
 
 /** The keys of comments. */
 export const commentKeys = keyTable(additions.flatMap(({ keys }) => keys))

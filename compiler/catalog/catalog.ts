@@ -292,13 +292,7 @@ const part = (name: string): string => (plain.test(name) ? name : `"${name.repla
 
 const path = (...names: readonly string[]): string => names.map(part).join('.')
 
-const relationWords = {
-  r: 'table',
-  p: 'table',
-  v: 'view',
-  m: 'materialized view',
-  f: 'foreign table',
-} as const
+const relationWords = { r: 'table', p: 'table', v: 'view', m: 'materialized view', f: 'foreign table' } as const
 
 type RelationKind = keyof typeof relationWords
 

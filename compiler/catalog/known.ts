@@ -24,12 +24,7 @@ export interface KindOfObject<R> {
   readonly isAlwaysRead: (read: R) => boolean
 }
 
-const noObjects = <R>(): Objects<R> => ({
-  items: [],
-  byOid: tableOf<R>([]),
-  mentions: new Map(),
-  always: new Set(),
-})
+const noObjects = <R>(): Objects<R> => ({ items: [], byOid: tableOf<R>([]), mentions: new Map(), always: new Set() })
 
 /** Above this share of changes all are sorted again. */
 const most = 1 / 8

@@ -229,12 +229,7 @@ const recordedName = 'catalograph.recorded'
 function createQuestion(version: string | null, counter: string | null): (known: KnownObjects) => Question {
   const whole = wholeQuery(version, counter, 'made')
   const record =
-    counter === null
-      ? null
-      : {
-          first: wholeQuery(version, counter, 'left out'),
-          text: recordedQuery(version, counter),
-        }
+    counter === null ? null : { first: wholeQuery(version, counter, 'left out'), text: recordedQuery(version, counter) }
   return (known) => {
     const { since } = known
     if (record !== null && since !== null)

@@ -86,12 +86,7 @@ export const coreKeys = [
     decode: optionalString,
     help: 'a string: the description in GraphQL.',
   },
-  {
-    key: 'description',
-    on: ['function'],
-    decode: scalarText,
-    help: 'a string: the description in GraphQL.',
-  },
+  { key: 'description', on: ['function'], decode: scalarText, help: 'a string: the description in GraphQL.' },
   {
     key: 'deprecated',
     on: ['relation', 'column', 'function'],
@@ -207,12 +202,7 @@ export const coreKeys = [
     decode: scalarText,
     help: 'a string: the field on the referencing side.',
   },
-  {
-    key: 'local_name',
-    on: ['foreign key'],
-    decode: scalarText,
-    help: 'a string: the field on the referenced side.',
-  },
+  { key: 'local_name', on: ['foreign key'], decode: scalarText, help: 'a string: the field on the referenced side.' },
   tableSwitch('arrayFilters', 'filters its arrays by their elements'),
   tableSwitch('columnFilters', 'compares columns of a row with each other in filters'),
   {
@@ -273,7 +263,7 @@ export const coreKeys = [
   tableSwitch('upsert', 'gives its insert the argument onConflict'),
 ] as const satisfies readonly Key[]
 
-/** Rows of the keys that additions bring: each declares the type of its own here (compiler/additions/NAME/decode.ts). */
+/** Rows of the keys that additions bring; their table declares the types of them here (compiler/additions/table.ts). */
 export interface AddedKeys {}
 
 type KeyRow = (typeof coreKeys)[number] | AddedKeys[keyof AddedKeys]

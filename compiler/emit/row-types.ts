@@ -54,11 +54,7 @@ const record = (keys: string): string => `Readonly<Record<${keys}, Expression>>`
 const texts = record('string')
 
 /** The functions of a value, with attributes if it is composite and spatial ones if it is a geometry. */
-const value = {
-  json: from('value'),
-  'attributes?': 'Readonly<Record<string, AttributeBuilder>>',
-  'spatial?': texts,
-}
+const value = { json: from('value'), 'attributes?': 'Readonly<Record<string, AttributeBuilder>>', 'spatial?': texts }
 
 const operands = { operand: from('parameter'), operands: from('parameter') }
 

@@ -130,10 +130,7 @@ function lostFields(entity: EntityFacts): readonly Lost[] {
       field === null ? [] : [{ field, object: () => columnLabel(column) }],
     ),
     ...direct.map(claimOf),
-    ...entity.computed.map(({ field, id }) => ({
-      field,
-      object: (nameOf: FunctionNames) => nameOf(entity.id, id),
-    })),
+    ...entity.computed.map(({ field, id }) => ({ field, object: (nameOf: FunctionNames) => nameOf(entity.id, id) })),
   ]
   const unions = (entity.unions ?? []).map(({ field }) => ({
     field,

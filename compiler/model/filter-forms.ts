@@ -89,8 +89,5 @@ export function* formFacts(
   const inComposites = yield* memo.each(formsOfComposite, composites)
   const forms = memo.one(formsFound, inComposites, yield* memo.each(formsOfEntity, entities))
   const extensions = extensionsOf(types, forms)
-  return {
-    ...(forms.length > 0 && { forms }),
-    ...(Object.keys(extensions).length > 0 && { extensions }),
-  }
+  return { ...(forms.length > 0 && { forms }), ...(Object.keys(extensions).length > 0 && { extensions }) }
 }

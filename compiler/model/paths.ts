@@ -110,11 +110,7 @@ function wayOver(hops: readonly Hop[]): WayFacts {
     return hop === undefined ? [] : [{ entity: hop.to.id, near: hop.foreign, far: next.local, ...conditionsOf(hop) }]
   })
   const last = hops.at(-1)
-  return {
-    through,
-    ...(last && conditionsOf(last)),
-    ...(mayRepeat(hops) && { repeats: true as const }),
-  }
+  return { through, ...(last && conditionsOf(last)), ...(mayRepeat(hops) && { repeats: true as const }) }
 }
 
 /**

@@ -59,6 +59,8 @@ const coreSwitches: readonly (keyof EntityAdditions)[] = [
 export interface SwitchedAddition {
   /** Facts of a relation that the settings of the same names switch on; a table's takes precedence over its schema's. */
   readonly switches?: readonly (keyof EntityAdditions)[]
+  /** Those of them that are also arguments of collections of the relation. */
+  readonly collectionArguments?: readonly (keyof EntityAdditions)[]
 }
 
 export const servedSchema = (

@@ -17,11 +17,7 @@ export const filterForms = {
     types: ['JSONFilter', 'JSONPathFilter', 'JSONPathQuery'],
   },
   vector: { additions: ['search'], pgTypes: ['tsvector'], types: ['TSVectorFilter', 'SearchQuery', 'SearchRank'] },
-  searchedText: {
-    additions: ['search'],
-    pgTypes: texts,
-    types: ['SearchedStringFilter', 'SearchQuery', 'SearchRank'],
-  },
+  searchedText: { additions: ['search'], pgTypes: texts, types: ['SearchedStringFilter', 'SearchQuery', 'SearchRank'] },
   comparedText: { additions: ['textFilters'], pgTypes: texts, optional: 'pg_trgm', types: ['TextFilter'] },
   searchedAndComparedText: {
     additions: ['search', 'textFilters'],

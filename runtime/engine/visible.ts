@@ -59,12 +59,8 @@ function isReadable(
 const markerOf = (additions: readonly SchemaAddition[], entity: EntityFacts): Marker | null | undefined =>
   additions.map((one) => one.marker?.(entity)).find((marker) => marker !== undefined)
 
-function isInsertable(
-  { schema, grants, columns }: EntityFacts,
-  usable: ReadonlySet<string>,
-  superuser: boolean,
-  effective: ReadonlySet<string>,
-): boolean {
+function isInsertable(...[entity, usable, superuser, effective]: Parameters<typeof isReadable>): boolean {
+  const { schema, grants, columns } = entity
   const inserts = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
   return usable.has(schema) && (inserts(grants.insert) || columns.some((column) => inserts(column.grants.insert)))
 }
@@ -79,7 +75,7 @@ export function rightsOf(manifest: Manifest, role: string, additions: readonly S
     [...manifest.schemas, ...(manifest.typeSchemas ?? [])].filter(({ usage }) => !can(usage)).map(({ name }) => name),
   )
   const readable = atOnce(memo.map(isReadable, manifest.entities, usable, superuser, effective, additions))
-  const insertable = atOnce(memo.map(isInsertable, manifest.entities, usable, superuser, effective))
+  const insertable = atOnce(memo.map(isInsertable, manifest.entities, usable, superuser, effective, additions))
   const insertOnly = manifest.entities.filter((_, place) => insertable[place] === true && readable[place] !== true)
   const others = roles.filter((name) => name !== role && name !== 'public')
   return { names: [role, ...others, 'public'], can, usable, closed, readable, insertOnly }

@@ -39,14 +39,8 @@ const removeItems: Render = (value, operand) =>
   ` then ${operand} else ${json('build_array')}(${operand}) end) r(v) where r.v = e.v)) else ${value} end`
 
 export const changeOperators = {
-  increment: {
-    help: 'What is added.',
-    render: { number: (value, operand = '') => `${value} + ${operand}` },
-  },
-  multiply: {
-    help: 'What it is multiplied by.',
-    render: { number: (value, operand = '') => `${value} * ${operand}` },
-  },
+  increment: { help: 'What is added.', render: { number: (value, operand = '') => `${value} + ${operand}` } },
+  multiply: { help: 'What it is multiplied by.', render: { number: (value, operand = '') => `${value} * ${operand}` } },
   append: {
     help: 'What is put behind what is there: elements of an array, elements or members of JSON.',
     render: {

@@ -10,26 +10,14 @@ interface SpatialOperator {
 }
 
 export const spatialOperators = {
-  contains: {
-    help: 'This geometry lies within the value.',
-    geometry: 'st_contains',
-    geography: 'st_covers',
-  },
+  contains: { help: 'This geometry lies within the value.', geometry: 'st_contains', geography: 'st_covers' },
   dWithin: {
     help: 'Not farther from this geometry than the distance.',
     geometry: 'st_dwithin',
     geography: 'st_dwithin',
   },
-  intersects: {
-    help: 'Shares a point with this geometry.',
-    geometry: 'st_intersects',
-    geography: 'st_intersects',
-  },
-  within: {
-    help: 'The value lies within this geometry.',
-    geometry: 'st_within',
-    geography: 'st_coveredby',
-  },
+  intersects: { help: 'Shares a point with this geometry.', geometry: 'st_intersects', geography: 'st_intersects' },
+  within: { help: 'The value lies within this geometry.', geometry: 'st_within', geography: 'st_coveredby' },
 } as const satisfies Record<string, SpatialOperator>
 
 export type SpatialOperatorName = keyof typeof spatialOperators

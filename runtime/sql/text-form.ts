@@ -33,12 +33,7 @@ const own: Form['own'] = {
   ),
 }
 
-export const comparedTextForm: Form = {
-  subject: 'a text',
-  usual: scalarTable.String.operators,
-  scalar: 'String',
-  own,
-}
+export const comparedTextForm: Form = { subject: 'a text', usual: scalarTable.String.operators, scalar: 'String', own }
 
 export const searchedAndComparedTextForm: Form = {
   ...comparedTextForm,

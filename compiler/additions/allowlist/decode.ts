@@ -48,9 +48,3 @@ export const keys = [
       'without roles for anon and authenticated.',
   },
 ] as const satisfies readonly Key[]
-
-declare module '../../comments/keys.ts' {
-  interface AddedKeys {
-    readonly allowlist: (typeof keys)[number]
-  }
-}

@@ -1,6 +1,5 @@
 import type { Collection } from '../../../runtime/graphql/plan/plan-nodes.ts'
-import { inputValue, isGiven } from '../../../runtime/graphql/plan/input.ts'
-import type { Args } from '../../../runtime/graphql/plan/order.ts'
+import { inputValue, isGiven, type Args } from '../../../runtime/graphql/plan/input.ts'
 
 declare module '../../../runtime/graphql/plan/plan-nodes.ts' {
   interface Collection {

@@ -9,9 +9,3 @@ export const keys = [
     help: '{"enabled": true} answers requests that ask with their statements and plans; for development only.',
   },
 ] as const satisfies readonly Key[]
-
-declare module '../../comments/keys.ts' {
-  interface AddedKeys {
-    readonly explain: (typeof keys)[number]
-  }
-}

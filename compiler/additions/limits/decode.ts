@@ -39,9 +39,3 @@ export const keys = [
       'to cost, found out before anything runs.',
   },
 ] as const satisfies readonly Key[]
-
-declare module '../../comments/keys.ts' {
-  interface AddedKeys {
-    readonly limits: (typeof keys)[number]
-  }
-}

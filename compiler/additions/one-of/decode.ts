@@ -3,9 +3,3 @@ import { tableSwitch } from '../../comments/additions.ts'
 export const keys = [
   tableSwitch('oneOf', 'marks its inputs as @oneOf of which exactly one member makes sense, such as those of orders'),
 ] as const
-
-declare module '../../comments/keys.ts' {
-  interface AddedKeys {
-    readonly oneOf: (typeof keys)[number]
-  }
-}

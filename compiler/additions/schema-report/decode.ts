@@ -9,9 +9,3 @@ export const keys = [
     help: '{"enabled": true} answers requests that ask with what is in the API and why not; for development only.',
   },
 ] as const satisfies readonly Key[]
-
-declare module '../../comments/keys.ts' {
-  interface AddedKeys {
-    readonly schemaReport: (typeof keys)[number]
-  }
-}

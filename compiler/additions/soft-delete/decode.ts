@@ -15,9 +15,3 @@ export const keys = [
     help: 'the name of a column, a time or a boolean, that marks rows as deleted: deletes set it, and nothing else sees such rows.',
   },
 ] as const satisfies readonly Key[]
-
-declare module '../../comments/keys.ts' {
-  interface AddedKeys {
-    readonly softDelete: (typeof keys)[number]
-  }
-}

@@ -40,14 +40,11 @@ function marked({ columns }: AnnotatedRelation, scope: ValueScope, name: string)
   return mark === undefined || (mark === 'time' && column.notNull) ? null : { column: name, mark }
 }
 
-const kinds: Readonly<Record<string, Marker['mark']>> = {
-  timestamptz: 'time',
-  timestamp: 'time',
-  bool: 'flag',
-}
+const kinds: Readonly<Record<string, Marker['mark']>> = { timestamptz: 'time', timestamp: 'time', bool: 'flag' }
 
-export const neededColumns = ({ settings }: AnnotatedRelation): readonly string[] =>
-  settings.softDelete === null ? [] : [settings.softDelete]
+export function neededColumns({ settings }: AnnotatedRelation): readonly string[] {
+  return settings.softDelete === null ? [] : [settings.softDelete]
+}
 
 export function changes(old: EntityFacts, now: EntityFacts): SettingChange | null {
   const mark = now.softDelete?.column

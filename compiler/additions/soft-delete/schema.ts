@@ -2,7 +2,7 @@ import { GraphQLEnumType } from 'graphql'
 import { writtenEnum } from '../../../runtime/engine/meaning.ts'
 import type { SchemaAddition } from '../../../runtime/engine/additions.ts'
 import { nonNull } from '../../../runtime/engine/schema/types.ts'
-import { plan } from './plan.ts'
+import { meansNone, meant, planMark } from './plan.ts'
 
 /** The selection of deleted rows (spec/graphql.md 17.5). */
 const deletedRows = new GraphQLEnumType({
@@ -29,5 +29,7 @@ export const softDelete: SchemaAddition = {
   types: [deletedRows],
   rowArguments: (of) => (of.softDelete == null ? {} : rowArguments),
   marker: ({ softDelete: marker }) => marker,
-  plan,
+  meant,
+  meansNone,
+  planMark,
 }

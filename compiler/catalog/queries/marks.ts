@@ -16,10 +16,7 @@ const signs: Readonly<Record<keyof Leftovers, Signs>> = {
     inTree: String.raw`:funcid 2078 `,
   },
   // Locks and temporary tables that outlive a transaction; in a tree, the functions that lock for a session.
-  session: {
-    inText: String.raw`advisory|\mtemp(orary)?\M`,
-    inTree: String.raw`:funcid (288[0-3]|288[67]|2889|2888) `,
-  },
+  session: { inText: String.raw`advisory|\mtemp(orary)?\M`, inTree: String.raw`:funcid (288[0-3]|288[67]|2889|2888) ` },
 }
 
 const signRows = Object.entries(signs)

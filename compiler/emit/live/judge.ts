@@ -47,10 +47,7 @@ const because = (object: Known, sentence: Sentence): LiveReason => ({
 
 const reasonOf = (object: Known, fault: Fault): LiveReason =>
   fault.kind === 'setting'
-    ? {
-        ...because(object, (x) => settingSentence(x, fault.name)),
-        forCallers: settingSentence(legibleName(object)),
-      }
+    ? { ...because(object, (x) => settingSentence(x, fault.name)), forCallers: settingSentence(legibleName(object)) }
     : because(object, sentences[fault.kind])
 
 /** A read: the rows of a table and of its children, a relation with its dependencies, a call of a function. */

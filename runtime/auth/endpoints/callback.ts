@@ -123,9 +123,6 @@ async function signInWithCode(
     const grant = { code, redirectUri: callbackOf(settings), proof: proveFlow(flowId) }
     return await providers[provider].exchange(clientOf(settings, provider), grant)
   } catch (cause) {
-    throw refuse('unexpected_failure', {
-      message: `Unable to exchange external code: ${code.slice(0, 4)}`,
-      cause,
-    })
+    throw refuse('unexpected_failure', { message: `Unable to exchange external code: ${code.slice(0, 4)}`, cause })
   }
 }

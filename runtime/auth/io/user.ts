@@ -103,10 +103,7 @@ export const otp = io('A mail that signs in, and up where there is no account', 
   ...body({ ...byMail, phone, data, create_user: flag('False: only whoever has an account') }),
 })
 
-export const magicLink = io('A mail that signs in', done, {
-  ...query(redirectTo),
-  ...body({ ...byMail, phone, data }),
-})
+export const magicLink = io('A mail that signs in', done, { ...query(redirectTo), ...body({ ...byMail, phone, data }) })
 
 export const recover = io('A mail that signs in to set a new password', done, { ...query(redirectTo), ...body(byMail) })
 
@@ -176,19 +173,13 @@ export const callback = io('Where the provider sends the browser back', redirect
 export const callbackForm = io(
   'The same for answers as a form (OAuth 2.0 Form Post Response Mode)',
   redirects(302, 303),
-  {
-    ...query(returned),
-    ...form(returned),
-  },
+  { ...query(returned), ...form(returned) },
 )
 
 export const authorizeIdentity = io(
   'Sends the browser to the provider, to link an identity',
   { ...ok(exactly({ url: text('Where to send the browser') })), ...redirects(302) },
-  {
-    ...query({ ...authorization, skip_http_redirect: oneOf('Answers JSON', 'true', 'false') }),
-    passesQuery: true,
-  },
+  { ...query({ ...authorization, skip_http_redirect: oneOf('Answers JSON', 'true', 'false') }), passesQuery: true },
 )
 
 export const unlinkIdentity = io('Unlinks an identity', done)

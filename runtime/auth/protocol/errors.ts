@@ -16,10 +16,7 @@ export const authErrors = {
   bad_jwt: { status: 403, message: 'invalid JWT: unable to parse or verify signature, token is malformed' },
   bad_oauth_callback: { status: 400, message: 'OAuth state parameter missing' },
   bad_oauth_state: { status: 400, message: 'OAuth state parameter is invalid' },
-  conflict: {
-    status: 409,
-    message: 'Too many concurrent token refresh requests on the same session or refresh token',
-  },
+  conflict: { status: 409, message: 'Too many concurrent token refresh requests on the same session or refresh token' },
   current_password_invalid: { status: 400, message: 'Current password required when setting new password.' },
   current_password_required: { status: 400, message: 'Current password required when setting new password.' },
   email_conflict_identity_not_deletable: {

@@ -83,10 +83,7 @@ const most = 1_000_000
  * `validation_failed`.
  */
 export function readPage({ page = '', per_page: perPage = '' }: GivenPage): PageRequest {
-  return {
-    page: page === '0' ? 1 : numberOf('page', page, 1),
-    perPage: numberOf('per_page', perPage, usualPerPage),
-  }
+  return { page: page === '0' ? 1 : numberOf('page', page, 1), perPage: numberOf('per_page', perPage, usualPerPage) }
 }
 
 function numberOf(name: string, text: string, usual: number): number {

@@ -67,10 +67,7 @@ const walks: readonly Walk[] = [
   datedBy('catalograph_auth.cooldowns', 'sent_at'),
   datedBy('catalograph_auth.throttles', 'updated_at'),
   datedBy('catalograph_auth.guest_windows', 'updated_at'),
-  {
-    table: 'catalograph_auth.bans',
-    over: `t.window_began < ${old} and coalesce(t.banned_until < ${old}, true)`,
-  },
+  { table: 'catalograph_auth.bans', over: `t.window_began < ${old} and coalesce(t.banned_until < ${old}, true)` },
   datedBy('catalograph_auth.mail_requests', 'created_at'),
   datedBy('catalograph_auth.used_id_tokens', 'expires_at'),
   datedBy('catalograph_auth.accepted_mails', 'accepted_at'),

@@ -151,13 +151,7 @@ export const getLive = io(
       refused: Type.Array(exactly({ limit: text('What was too many'), count: whole })),
       lag: orNone(exactly({ answers: whole, p50_ms: whole, p99_ms: whole, max_ms: whole })),
       tables: Type.Array(
-        exactly({
-          schema: text('Its schema'),
-          name: text('Its name'),
-          watches: whole,
-          changes: whole,
-          unheard: whole,
-        }),
+        exactly({ schema: text('Its schema'), name: text('Its name'), watches: whole, changes: whole, unheard: whole }),
       ),
       faults: Type.Array(text('What keeps changes from being told')),
     }),

@@ -62,13 +62,7 @@ export function createHistogram({ name, help, labelNames }: HistogramParts): His
       for (const label of labels) branch = branch.next.get(label) ?? grow(branch, label)
       add((branch.series ??= newSeries(labels)), seconds)
     },
-    values: () => ({
-      name,
-      help,
-      type: 'histogram',
-      aggregator: 'sum',
-      values: all.flatMap(histogramValues(name)),
-    }),
+    values: () => ({ name, help, type: 'histogram', aggregator: 'sum', values: all.flatMap(histogramValues(name)) }),
   }
 }
 

@@ -108,11 +108,7 @@ const ofService = (service: string, environment: ConnectEnvironment): Connection
 export const parametersOf = (url: string, environment: ConnectEnvironment): ConnectionParameters => {
   const [ownValues, surrounding] = [ofUrl(url), ofEnvironment(environment)]
   const service = ownValues['service'] ?? surrounding['service']
-  return {
-    ...surrounding,
-    ...(service !== undefined && ofService(service, environment)),
-    ...ownValues,
-  }
+  return { ...surrounding, ...(service !== undefined && ofService(service, environment)), ...ownValues }
 }
 
 /** An address on which a server may listen; omitted members have libpq's defaults. */

@@ -85,12 +85,8 @@ export const makeConnection: MakePart = (entity, types) =>
       const members = wrapperFields({
         edges: [listOf(edge), 'The rows of the page, each with its cursor.'],
         pageInfo: [nonNull(types.pageInfo), 'Where the page stands in the collection.'],
-        ...(entity.totalCount && {
-          totalCount: [nonNull(scalars.Int), 'How many rows match, on all pages together.'],
-        }),
-        ...(aggregate && {
-          aggregate: [aggregate, 'Figures over all rows that match, on all pages together.'],
-        }),
+        ...(entity.totalCount && { totalCount: [nonNull(scalars.Int), 'How many rows match, on all pages together.'] }),
+        ...(aggregate && { aggregate: [aggregate, 'Figures over all rows that match, on all pages together.'] }),
       })
       return { ...members, ...groupsField(entity, types) }
     },

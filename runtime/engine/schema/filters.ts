@@ -19,10 +19,7 @@ export const filterIs = new GraphQLEnumType({
   name: 'FilterIs',
   extensions: writtenEnum,
   description: 'Tells whether a value is present.',
-  values: {
-    NULL: { description: 'The value is null.' },
-    NOT_NULL: { description: 'The value is present.' },
-  },
+  values: { NULL: { description: 'The value is null.' }, NOT_NULL: { description: 'The value is present.' } },
 })
 
 export const orderByDirection = new GraphQLEnumType({

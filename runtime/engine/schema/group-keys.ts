@@ -100,10 +100,7 @@ export const makeGroupBy =
               types,
               'groupBy',
               takes(null),
-              (column) => ({
-                type: bucketEnum(column),
-                description: `Group by ${shown(column).name}.`,
-              }),
+              (column) => ({ type: bucketEnum(column), description: `Group by ${shown(column).name}.` }),
               (target) => `Group by the related row of ${target}; without one, its values are null.`,
             ),
         })

@@ -105,10 +105,7 @@ function insertField(visible: RoleVisibility, entity: EntityFacts, types: Schema
     ? (types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined)
     : undefined
   return field(response(entity, 'insertResponse', types), { kind: 'insert', entity }, `Adds rows to ${entity.name}.`, {
-    objects: {
-      type: nonNull(new GraphQLList(nonNull(input(entity, types)))),
-      description: 'The rows to add.',
-    },
+    objects: { type: nonNull(new GraphQLList(nonNull(input(entity, types)))), description: 'The rows to add.' },
     ...(onConflict && {
       onConflict: { type: onConflict, description: 'What to do where such a row is there already.' },
     }),

@@ -4,7 +4,7 @@ import { changeable, usableOperators } from '../../engine/changes.ts'
 import { byField } from '../../engine/visible.ts'
 import { changeOperator, takenAs, type ChangeOperatorName } from '../../sql/change-operators.ts'
 import { badArgument, refusedAt, type Refusal } from '../protocol/failures.ts'
-import { butKey, planMark, planMeant } from './additions.ts'
+import { butKey, planMark, planMeant } from './meant.ts'
 import { objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner, SelectedField } from './planner.ts'
@@ -113,6 +113,7 @@ export function planRowChange(
   key: RowKey,
   selected: SelectedField,
 ): RowChange {
+  const names = key.columns.map(({ field }) => field)
   return {
     kind,
     key: selected.key,
@@ -120,14 +121,7 @@ export function planRowChange(
     by: key.columns.map(({ column }) => column),
     values: planKey(planner, key, selected),
     unique: key.unique,
-    ...planMeant(
-      planner.visible,
-      entity,
-      butKey(
-        key.columns.map(({ field }) => field),
-        planner.args(selected),
-      ),
-    ),
+    ...planMeant(planner.visible, entity, butKey(names, planner.args(selected))),
     set: kind === 'update-row' ? planChanges(planner, entity, selected) : planMark(planner.visible, entity),
     row: planner.row(planner, entity, selected),
   }

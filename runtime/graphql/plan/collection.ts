@@ -3,10 +3,11 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { leastPage } from '../../engine/schema/interface-collections.ts'
 import { badArgument } from '../protocol/failures.ts'
-import { amongMeant, meansSome } from './additions.ts'
+import { amongMeant, meansSome } from './meant.ts'
 import { planChosen } from './default-filter.ts'
 import { planGroups } from './groups.ts'
-import { planOrder, planTypedOrder, planPage, type Args } from './order.ts'
+import type { Args } from './input.ts'
+import { planOrder, planTypedOrder, planPage } from './order.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type {
   AggregateMember,

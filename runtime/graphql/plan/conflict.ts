@@ -1,6 +1,6 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { badArgument, refusedAt } from '../protocol/failures.ts'
-import { amongMeant } from './additions.ts'
+import { amongMeant } from './meant.ts'
 import { planFilter } from './filter.ts'
 import { absent, isGiven, memberOf, type Input } from './input.ts'
 import { presetsOf } from './inputs.ts'

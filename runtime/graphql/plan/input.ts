@@ -31,6 +31,9 @@ export type Input =
       readonly fields: readonly (readonly [name: string, input: Input])[]
     }
 
+/** The arguments of a field by name. */
+export type Args = (name: string) => Input
+
 export const absent: Input = { kind: 'absent' }
 const nothing: Input = { kind: 'null' }
 

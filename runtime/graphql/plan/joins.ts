@@ -3,7 +3,8 @@ import type { ConditionFacts } from '../../contract/stated.ts'
 import type { Related } from '../../engine/related.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { statedConditions } from '../../engine/visible.ts'
-import { planMeant, type Arguments } from './additions.ts'
+import type { Args } from './input.ts'
+import { planMeant } from './meant.ts'
 import { planStated } from './stated.ts'
 import type { Filter, Hop, Join, OrderKey, RelatedKey } from './plan-nodes.ts'
 
@@ -22,13 +23,7 @@ export function joinOf({ visible }: JoinPlanner, { local, foreign, target, way }
     ...(through.length > 0 && {
       through: through.map(({ entity, near, far, where: whereThere }) => {
         const between = entityOf(visible, entity)
-        return {
-          entity: between,
-          near,
-          far,
-          ...planMeant(visible, between),
-          ...chosen(visible, between, whereThere),
-        }
+        return { entity: between, near, far, ...planMeant(visible, between), ...chosen(visible, between, whereThere) }
       }),
     }),
     ...(repeats && { repeats }),
@@ -78,7 +73,7 @@ export function keyThere(planner: JoinPlanner, { relation, target }: Related): (
 }
 
 /** The join to the rows that are meant, with the arguments of a field where there are any. */
-export const joinTo = (planner: JoinPlanner, { relation, target }: Related, args?: Arguments): Join => ({
+export const joinTo = (planner: JoinPlanner, { relation, target }: Related, args?: Args): Join => ({
   ...joinOf(planner, relation),
   ...planMeant(planner.visible, target, args),
 })

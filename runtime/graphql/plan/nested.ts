@@ -1,7 +1,7 @@
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { LookupColumn } from '../../contract/lookups.ts'
 import { connectKeys, nestedRelations } from '../../engine/nested-inserts.ts'
-import { planMeant } from './additions.ts'
+import { planMeant } from './meant.ts'
 import type { Related } from '../../engine/related.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { byField } from '../../engine/visible.ts'
@@ -152,10 +152,7 @@ export function planRows(nest: Nest, rows: Rows): PlannedRows {
     ...planValues(nest, { ...rows, links }),
   }
   const after = children.map((child) => planRows(nest, child))
-  return {
-    id,
-    steps: [...parents.flatMap(({ steps }) => steps), own, ...after.flatMap(({ steps }) => steps)],
-  }
+  return { id, steps: [...parents.flatMap(({ steps }) => steps), own, ...after.flatMap(({ steps }) => steps)] }
 }
 
 /** The new rows that belong to those of a step; null: there are none. */
@@ -229,12 +226,7 @@ export function planParents(
     links: relation.local.map((column, index) => ({
       column,
       field,
-      from: planned.map(({ id, places, slot }) => ({
-        step: id,
-        column: relation.foreign[index] ?? '',
-        places,
-        slot,
-      })),
+      from: planned.map(({ id, places, slot }) => ({ step: id, column: relation.foreign[index] ?? '', places, slot })),
     })),
     steps: planned.flatMap(({ steps }) => steps),
   }

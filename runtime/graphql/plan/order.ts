@@ -4,7 +4,7 @@ import { defaultOrderOf } from '../../engine/default-order.ts'
 import { orderRelations, type Related } from '../../engine/related.ts'
 import { rankFields } from '../../engine/searches.ts'
 import { byField } from '../../engine/visible.ts'
-import { memberOf, inputValue, type Input, isGiven } from './input.ts'
+import { memberOf, inputValue, type Args, type Input, isGiven } from './input.ts'
 import { joinTo, keyThere } from './joins.ts'
 import type { Planner } from './planner.ts'
 import { planRank } from './search.ts'
@@ -93,9 +93,6 @@ function planRelatedOrder(
   const there = keyThere(planner, related)
   return planTerms(planner, target, input, (key) => from(there(key)))
 }
-
-/** The arguments of a field by name. */
-export type Args = (name: string) => Input
 
 /**
  * The checks of spec/graphql.md 5.2, in its order.

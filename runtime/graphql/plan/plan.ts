@@ -9,7 +9,7 @@ import { decodeNodeId } from './cursors-and-node-ids.ts'
 import { planArguments } from './arguments.ts'
 import { planRowChange, planUpdateRows } from './changes.ts'
 import { planCollection, planCollections } from './collection.ts'
-import { butKey, planMeant } from './additions.ts'
+import { butKey, planMeant } from './meant.ts'
 import { nodeKey } from './filter.ts'
 import { slotOf, type Input, type Variables } from './input.ts'
 import { introspect } from './introspection.ts'
@@ -45,11 +45,7 @@ export function toPlan(view: RoleView, operation: Operation, variables: Variable
     return planRoot(planner, { kind: 'field', key, field, nodes })
   })
   const kind = operation.node.operation
-  return {
-    writes: kind === 'mutation',
-    roots,
-    ...(kind === 'subscription' && { reads: readsOf(view.visible, roots) }),
-  }
+  return { writes: kind === 'mutation', roots, ...(kind === 'subscription' && { reads: readsOf(view.visible, roots) }) }
 }
 
 const coveredIn =

@@ -69,10 +69,7 @@ function needsOfAll(all: readonly Collection[]): Needs {
   const needs = all.map((one) => needsOf(one))
   const [first] = needs
   if (first === undefined) throw new Error('rows of no relation were asked for')
-  return {
-    ...first,
-    numbered: needs.some(({ numbered: isNumbered }) => isNumbered),
-  }
+  return { ...first, numbered: needs.some(({ numbered: isNumbered }) => isNumbered) }
 }
 
 /** The total over all relations. */
@@ -148,10 +145,7 @@ function mixRows(writer: Writer, members: readonly Member[], start: Page | null,
   const order = [...orderBy(first.common, ofAll), ...parts.flatMap(({ key, scope }) => orderBy(key, scope))]
   const type = sql`${alias}.${bare('v', first.common.length)}`
   return {
-    rows: {
-      of: { kind: 'union', alias, arms, orderBy: order, limit, ...(offset !== null && { offset }) },
-      alias,
-    },
+    rows: { of: { kind: 'union', alias, arms, orderBy: order, limit, ...(offset !== null && { offset }) }, alias },
     scopes: parts.map(({ scope }) => scope),
     choose: (values) => {
       const cases = parts.map(

@@ -200,11 +200,7 @@ function nullParts(
     parts.push({ condition: both((scope) => isNotNull(scope.column(name)), afterValue, seen), order, seen })
   }
   if (at !== 'value' || !nullsFirst) {
-    parts.push({
-      condition: both((scope) => isNull(scope.column(name)), afterNull, asItIs),
-      order: rest,
-      seen: asItIs,
-    })
+    parts.push({ condition: both((scope) => isNull(scope.column(name)), afterNull, asItIs), order: rest, seen: asItIs })
   }
   return parts
 }

@@ -102,9 +102,5 @@ export async function annotateDatabase(query: Query, schemas: readonly string[],
   const held = heldIn(database, manifest)
   const keys = mergeWishes(new Map(), await keyWishes(query, catalog, database, manifest))
   const comments = settle(catalog, words ? inWords(catalog, keys) : keys, held)
-  return {
-    comments: [...comments.values()],
-    before: lost(),
-    after: compile(withComments(catalog, comments)).lost(),
-  }
+  return { comments: [...comments.values()], before: lost(), after: compile(withComments(catalog, comments)).lost() }
 }

@@ -48,10 +48,7 @@ function columnClaim(database: NamedDatabase, entity: EntityFacts, column: strin
     object: `column ${column}`,
     rename: isNamed
       ? null
-      : (isFree) => ({
-          on: { kind: 'column', relation, column },
-          settings: { name: pickName(candidates, isFree) },
-        }),
+      : (isFree) => ({ on: { kind: 'column', relation, column }, settings: { name: pickName(candidates, isFree) } }),
   }
 }
 

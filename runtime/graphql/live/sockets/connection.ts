@@ -190,10 +190,7 @@ function subscribe(
 }
 
 const tooManyOperations = JSON.stringify([
-  {
-    message: `A socket has at most ${mostOperations} operations at a time.`,
-    extensions: { code: 'OVERLOADED' },
-  },
+  { message: `A socket has at most ${mostOperations} operations at a time.`, extensions: { code: 'OVERLOADED' } },
 ])
 
 /** Browsers send no headers; the payload takes precedence over them. */
@@ -204,10 +201,7 @@ function credentialsIn(payload: JsonObject, headers: IncomingHttpHeaders): Crede
     return typeof value === 'string' ? value : undefined
   }
   const sent = credentialsOf(headers)
-  return {
-    apikey: textOf('apikey') ?? sent.apikey,
-    authorization: textOf('authorization') ?? sent.authorization,
-  }
+  return { apikey: textOf('apikey') ?? sent.apikey, authorization: textOf('authorization') ?? sent.authorization }
 }
 
 const closingOf = (error: unknown): Closing =>
