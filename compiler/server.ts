@@ -54,13 +54,13 @@ export async function createServer({ log = () => undefined, ...given }: ServerOp
     { settings, database, source, createService, log },
     () => given.baseUrl,
   )
-  await app.ready()
+  await app.fastify.ready()
   const stopping = new AbortController()
   const ready = start(stopping.signal).then(() => undefined)
   // A caller that does not await it sees the failure in the answers.
   ready.catch(() => undefined)
   return {
-    handle: (request, response) => app.routing(request, response),
+    handle: app.handle,
     upgrade,
     ready,
     close: async () => {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { Readable } from 'node:stream'
 import fastify from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -7,13 +7,13 @@ import { guardForOwner, registerAdmin } from './console/admin/register.ts'
 import type { AdminParts } from './console/admin/call.ts'
 import { toErrorAnswer } from './auth/http/boundary.ts'
 import { registerAuth } from './auth/http/register.ts'
-import type { AuthParts } from './auth/http/register.ts'
 import { registerDashboard } from './console/register.ts'
 import type { LiveStreams } from './graphql/http/event-stream.ts'
-import { type GraphqlRoute, registerGraphql } from './graphql/http/route.ts'
+import { createGraphqlFront, type GraphqlRoute } from './graphql/http/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure, type RenderBare, HttpFailure } from './http/boundary.ts'
+import type { HttpCall } from './http/call.ts'
 import { createSourceOf, requestIdOf } from './http/request-context.ts'
-import { answerPreflight, openToOrigins, type Origins } from './http/cors.ts'
+import { originHeaders, type Origins, preflightHeaders } from './http/cors.ts'
 import { boundBodies, sendInPieces } from './http/bodies.ts'
 import { registerHealth } from './http/health.ts'
 import type { HealthChecks } from './http/health.ts'
@@ -21,20 +21,19 @@ import { answersSizeOf, bodiesSize, usualServerLimits } from './http/limits.ts'
 import type { RateLimit } from './http/rate-limit.ts'
 import { answerError, createServers, makeServer, type Servers } from './http/servers.ts'
 import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
-import type { Log } from './settings/log/events.ts'
+import type { Log, LogEvent } from './settings/log/events.ts'
 import type { HttpObservation, Metrics } from './console/observe/metrics.ts'
 import type { Observers } from './console/observe/observers.ts'
 
-export interface AppParts extends Omit<
+export interface AppParts extends Pick<
   GraphqlRoute,
-  'closedFor' | 'sourceOf' | 'answers' | 'observe' | 'rateLimit' | 'trace' | 'live'
+  'authenticate' | 'serving' | 'requestTimeoutMs' | 'log' | 'bodyLimitBytes'
 > {
   readonly health: HealthChecks
   /** Absent: no other plugin is registered. */
   readonly answers?: ByteBudget
   /** Absent: connections end with the application. */
   readonly servers?: Servers
-  readonly bodyLimitBytes: number
   /** How many processes share the clients; absent: only this one. */
   readonly workers?: number
   /** Whether the log records the end of each request, which costs every request some time. */
@@ -57,30 +56,52 @@ const noSchemas = (): never => {
   throw new Error('No route has a schema.')
 }
 
+export interface App {
+  readonly fastify: FastifyInstance
+  /** Answers the requests of a server of the caller's. */
+  readonly handle: RequestListener
+}
+
 /** Creates the application; it does not listen yet. */
-export function buildApp(parts: AppParts): FastifyInstance {
+export function buildApp(parts: AppParts): App {
   const { workers = 1 } = parts
   const answers = parts.answers ?? createByteBudget(answersSizeOf(workers))
   const render = parts.auth === null ? undefined : toClientError
   const servers = parts.servers ?? createServers(usualServerLimits(parts, answers), render)
   const { origins = null, pathPrefix = null } = parts
   const sourceOf = createSourceOf(parts.auth?.addressHeader ?? null)
+  const bodies = createByteBudget(bodiesSize(parts.bodyLimitBytes, workers))
+  const { request: observe = null, trace = null, http = null, metrics = null } = parts.observers ?? {}
+  const graphql = createGraphqlFront({
+    ...parts,
+    // An address that auth has blocked is blocked for the whole project (spec/auth.md 10).
+    closedFor: parts.auth?.tools.throttle.closedFor ?? (() => 0),
+    sourceOf,
+    bodies,
+    answers,
+    observe,
+    observeHttp: http && ((call, status) => http(observationOf(call, status))),
+    ended: parts.logsRequests ? (call) => parts.log(requestEvent(call)) : null,
+    trace,
+    rateLimit: parts.rateLimit ?? null,
+    live: parts.live ?? null,
+    origins,
+  })
   const app = fastify({
     logger: false,
     trustProxy: false,
     bodyLimit: parts.bodyLimitBytes,
-    serverFactory: (handler) => makeServer(servers, handler),
+    serverFactory: (handler) => makeServer(servers, byPath(graphql, handler, pathPrefix)),
     clientErrorHandler: (error, socket) => answerError(servers, error, socket),
     // While it closes, requests on open connections are answered, and the connection ends with the answer.
     return503OnClosing: false,
     requestIdHeader: false,
-    ...rewriting(pathPrefix),
     // Every body is read by our own decoder: without these Fastify loads a validator and a serializer of JSON Schema.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     genReqId: requestIdOf,
     frameworkErrors: (_error, request, reply) =>
       void sendFailure(
-        openToOrigins(reply, request.headers.origin, origins),
+        openToOrigins(reply, request, origins),
         new HttpFailure('REQUEST_MALFORMED'),
         renderPlainFailure,
       ),
@@ -88,24 +109,13 @@ export function buildApp(parts: AppParts): FastifyInstance {
   // Nothing outside the areas reads a body.
   app.removeAllContentTypeParsers()
   meetRequests(app, origins)
-  boundBodies(app, sourceOf, createByteBudget(bodiesSize(parts.bodyLimitBytes, workers)))
+  boundBodies(app, sourceOf, bodies)
   sendInPieces(app)
   if (parts.logsRequests) logRequests(app, parts.log)
-  const { request: observe = null, trace = null, http = null, metrics = null } = parts.observers ?? {}
   if (http !== null) observeRequests(app, http)
   answerFailures(app, parts.log, renderPlainFailure)
   app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
   registerHealth(app, parts.health)
-  registerGraphql(app, {
-    ...parts,
-    closedFor: closedAddresses(parts.auth, sourceOf),
-    sourceOf,
-    answers,
-    observe,
-    trace,
-    rateLimit: parts.rateLimit ?? null,
-    live: parts.live ?? null,
-  })
   if (parts.auth !== null) {
     registerAuth(app, parts.auth)
     registerAdmin(app, parts.auth)
@@ -113,7 +123,25 @@ export function buildApp(parts: AppParts): FastifyInstance {
     registerDashboard(app)
     if (metrics !== null) registerMetrics(app, metrics, parts.auth)
   }
-  return app
+  return { fastify: app, handle: byPath(graphql, (request, response) => app.routing(request, response), pathPrefix) }
+}
+
+const graphqlPath = '/graphql/v1'
+
+/** GraphQL is answered without Fastify, which answers everything else. */
+const byPath =
+  (graphql: RequestListener, others: RequestListener, prefix: string | null): RequestListener =>
+  (request, response) => {
+    const { url = '/' } = request
+    if (prefix !== null) request.url = withoutPrefix(url, prefix)
+    if (request.url === graphqlPath || isGraphql(request.url ?? '/')) graphql(request, response)
+    else others(request, response)
+  }
+
+/** Of a request's target in its origin or absolute form (RFC 9112 section 3.2). */
+function isGraphql(url: string): boolean {
+  if (url.startsWith(graphqlPath)) return url.length === graphqlPath.length || url[graphqlPath.length] === '?'
+  return !url.startsWith('/') && URL.canParse(url) && new URL(url).pathname === graphqlPath
 }
 
 /**
@@ -122,10 +150,11 @@ export function buildApp(parts: AppParts): FastifyInstance {
  */
 export const toClientError: RenderBare = (failure) => toErrorAnswer(failure, 'initial', '')
 
-/** An address that auth has blocked is blocked for the whole project (spec/auth.md 10). */
-function closedAddresses(auth: AuthParts | null, sourceOf: GraphqlRoute['sourceOf']): GraphqlRoute['closedFor'] {
-  if (auth === null) return () => 0
-  return (request) => auth.tools.throttle.closedFor(() => sourceOf(request))
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When its headers had arrived, on the monotonic clock in milliseconds. */
+    arrivedAt: number
+  }
 }
 
 /**
@@ -136,8 +165,8 @@ function meetRequests(app: FastifyInstance, origins: Origins): void {
   app.decorateRequest('arrivedAt', 0)
   app.addHook('onRequest', (request, reply, done) => {
     request.arrivedAt = performance.now()
-    openToOrigins(reply.header('x-request-id', request.id), request.headers.origin, origins)
-    if (request.method === 'OPTIONS') answerPreflight(request, reply)
+    openToOrigins(reply.header('x-request-id', request.id), request, origins)
+    if (request.method === 'OPTIONS') reply.code(204).headers(preflightHeaders(request.raw)).send()
     else done()
   })
 }
@@ -148,18 +177,32 @@ function meetRequests(app: FastifyInstance, origins: Origins): void {
  */
 function observeRequests(app: FastifyInstance, observe: (request: HttpObservation) => void): void {
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (payload instanceof Readable) reply.raw.once('finish', () => observe(observationOf(request, reply)))
+    const {
+      method,
+      arrivedAt,
+      routeOptions: { url = 'none' },
+    } = request
+    const sent = (): void =>
+      observe({ method, route: url, status: reply.statusCode, ms: performance.now() - arrivedAt })
+    if (payload instanceof Readable) reply.raw.once('finish', sent)
     // A client that has disconnected gets no answer.
-    else if (!reply.raw.destroyed) observe(observationOf(request, reply))
+    else if (!reply.raw.destroyed) sent()
     done(null, payload)
   })
 }
 
-const observationOf = (request: FastifyRequest, reply: FastifyReply): HttpObservation => ({
-  method: request.method,
-  route: request.routeOptions.url ?? 'none',
-  status: reply.statusCode,
-  ms: performance.now() - request.arrivedAt,
+function openToOrigins(reply: FastifyReply, { headers }: FastifyRequest, origins: Origins): FastifyReply {
+  if (origins !== null) reply.header('vary', 'origin')
+  const list = originHeaders(headers.origin, origins)
+  for (let index = 0; index < list.length; index += 2) reply.header(list[index] ?? '', list[index + 1])
+  return reply
+}
+
+const observationOf = ({ request: { method = '' }, arrivedAt }: HttpCall, status: number): HttpObservation => ({
+  method,
+  route: graphqlPath,
+  status,
+  ms: performance.now() - arrivedAt,
 })
 
 /** For the owner: the amount and kind of requests is confidential. */
@@ -170,24 +213,25 @@ function registerMetrics(app: FastifyInstance, metrics: Metrics, parts: AdminPar
   })
 }
 
-const rewriting = (prefix: string | null) =>
-  prefix === null ? {} : { rewriteUrl: ({ url = '/' }: IncomingMessage) => withoutPrefix(url, prefix) }
-
 /** Addresses without the prefix serve requests to this process itself, such as probes. */
 const withoutPrefix = (url: string, prefix: string): string =>
   url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url
 
 /** Logs how each request ended, without the query string, which may contain data. */
 function logRequests(app: FastifyInstance, log: Log): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    log({
-      kind: 'request',
-      requestId: request.id,
-      method: request.method,
-      path: request.url.split('?', 1)[0] ?? '',
-      status: reply.statusCode,
-      ms: reply.elapsedTime,
-    })
+  app.addHook('onResponse', ({ id, raw: request, arrivedAt }, { raw: response }, done) => {
+    log(requestEvent({ id, request, response, arrivedAt }))
     done()
   })
 }
+
+const requestEvent = ({ id, request, response, arrivedAt }: Ended): LogEvent => ({
+  kind: 'request',
+  requestId: id,
+  method: request.method ?? '',
+  path: (request.url ?? '').split('?', 1)[0] ?? '',
+  status: response.statusCode,
+  ms: performance.now() - arrivedAt,
+})
+
+type Ended = Pick<HttpCall, 'id' | 'request' | 'response' | 'arrivedAt'>

@@ -29,7 +29,7 @@ export async function runServer(parts: ProcessParts): Promise<void> {
   const stopping = new AbortController()
   try {
     const open = async (): Promise<void> => {
-      place.url = await listen(app, parts.settings)
+      place.url = await listen(app.fastify, parts.settings)
       parts.log({ kind: 'listening', url: place.url })
     }
     if (parts.listensEarly) await open()

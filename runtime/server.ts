@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { ProjectAnswer } from './console/admin/call.ts'
-import { buildApp, toClientError, type AppParts } from './app.ts'
+import { type App, buildApp, toClientError, type AppParts } from './app.ts'
 import { openAuth, type OpenAuth } from './auth/http/open.ts'
 import { migrateAuth, upgradeAuth } from './auth/schema/migrate.ts'
 import type { AuthState, ReadAuthState } from './auth/settings/store.ts'
@@ -72,7 +72,7 @@ export interface ServerParts {
 }
 
 export interface AssembledServer {
-  readonly app: FastifyInstance
+  readonly app: App
   /** Takes the connection of a request to upgrade it to a WebSocket, where the server is not its own. */
   readonly upgrade: TakeUpgrade
   /**
@@ -145,7 +145,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
       shards.stop()
       projectKeys.stop()
       live.stop()
-      await stopService(app, servers, assembly, closeAuth, live)
+      await stopService(app.fastify, servers, assembly, closeAuth, live)
       metricsServer?.close()
     },
   }

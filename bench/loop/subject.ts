@@ -16,14 +16,14 @@ export interface Subject {
 const caller = { role: 'anon', claims: '{"role":"anon"}' }
 const headers = { 'content-type': 'application/json' }
 
-/** The application on a database with one table, without sockets between it and its client. */
+/** The application on a database with one table. */
 export const openSubject = async (): Promise<Subject> => {
   const db = await createDatabase({ prepare: true, sql: hostileSql })
   const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 4 })
   const { query } = database
   const compiler = createCompiler({ query, schemas: ['public'], version: versionExpression })
   const service = createService({ database, source: async () => (await compiler.compile()).revision })
-  const app = buildApp({
+  const { fastify: app } = buildApp({
     authenticate: async () => ({ kind: 'caller', caller }),
     serving: { serve: service.serve },
     health: healthy,
@@ -33,8 +33,9 @@ export const openSubject = async (): Promise<Subject> => {
     requestTimeoutMs: 0,
     auth: null,
   })
+  const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/graphql/v1`
   const ask = async (payload: Buffer): Promise<string> => {
-    const { body } = await app.inject({ method: 'POST', url: '/graphql/v1', headers, payload })
+    const body = await (await fetch(url, { method: 'POST', headers, body: payload })).text()
     const code = /"code":"(\w+)"/.exec(body.slice(0, 10_000))?.[1]
     return body.startsWith('{"data":{') ? 'ok' : (code ?? body.slice(0, 80))
   }

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, FastifyReply } from 'fastify'
 import type { ByteBudget } from '../lib/byte-budget.ts'
-import { HttpFailure } from './boundary.ts'
+import { HttpFailure, type HttpFailureCode } from './boundary.ts'
 
 /** A shorter body is not counted: almost all are shorter. */
 const uncounted = 16_384
@@ -34,24 +34,47 @@ export function boundBodies(
 }
 
 /** A request without a body has neither header (RFC 9112 section 6.3). */
-function isShort({ headers }: FastifyRequest): boolean {
+function isShort({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const length = headers['content-length']
   return length === undefined ? headers['transfer-encoding'] === undefined : Number(length) <= uncounted
 }
 
+/** What limits the bodies of requests. */
+export interface BodyLimits {
+  /** Of one body, in bytes. */
+  readonly bodyLimitBytes: number
+  /** The memory that bodies share, and the key of a request's share. */
+  readonly bodies: ByteBudget
+  readonly sourceOf: (request: IncomingMessage) => string
+}
+
+/** Resolves with the body of a request. Rejects with an HttpFailure if it is too large or does not arrive. */
+export const receiveBody = (request: IncomingMessage, response: ServerResponse, limits: BodyLimits): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const { bodyLimitBytes, bodies, sourceOf } = limits
+    if (Number(request.headers['content-length'] ?? 0) > bodyLimitBytes) throw new HttpFailure('BODY_TOO_LARGE')
+    const holding = isShort(request) ? null : bodies.open(sourceOf(request))
+    if (holding !== null) response.once('close', holding.release)
+    const chunks: Buffer[] = []
+    let length = 0
+    // The rest of a refused body is dropped: the connection ends with the answer.
+    const refuse = (code: HttpFailureCode): void => {
+      length = Infinity
+      chunks.length = 0
+      reject(new HttpFailure(code))
+    }
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length > bodyLimitBytes) refuse('BODY_TOO_LARGE')
+      else if (holding?.take(chunk.length) === false) refuse('OVERLOADED')
+      else chunks.push(chunk)
+    })
+    request.on('end', () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)))
+    request.on('error', (error) => reject(error instanceof HttpFailure ? error : new HttpFailure('REQUEST_MALFORMED')))
+  })
+
 /** Accepted media types of a request's JSON, with the only character set of JSON (RFC 8259 section 8.1). */
 const jsonMedia = /^application\/(?:graphql-response\+)?json(?: *; *charset="?utf-?8"?)? *;?$/i
-
-/** Fastify caches the parser by the request's media type, except for `*`: then it parses the header each time. */
-const readTypes = ['application/json', 'application/graphql-response+json', '*']
-
-/** Passes bodies on as text, to be parsed once. All but uncompressed JSON in UTF-8 is refused. */
-export function acceptJsonText(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(readTypes, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
-    done(null, readJsonText(request.headers, body))
-  })
-}
 
 /** The text of a body. @throws HttpFailure for anything but uncompressed JSON in UTF-8 */
 export function readJsonText(
@@ -118,7 +141,7 @@ export function sendInPieces(app: FastifyInstance): void {
 }
 
 /** The replacement of a long body. */
-export function sentInPieces(reply: FastifyReply, body: LongBody): Readable {
+function sentInPieces(reply: FastifyReply, body: LongBody): Readable {
   reply.header('content-length', String(body.bytes))
   return streamOf(body)
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { openHeaders } from './cors.ts'
 import type { Log } from '../settings/log/events.ts'
 
@@ -131,14 +131,9 @@ const fastifyCodes: Readonly<Record<string, HttpFailureCode>> = {
   ECONNRESET: 'REQUEST_MALFORMED',
 }
 
-/** Answers every failure of a scope. The detail of an unexpected error goes to the log only, with the request's id. */
+/** Answers every failure of a scope. */
 export function answerFailures(app: FastifyInstance, log: Log, render: RenderFailure): void {
-  app.setErrorHandler((error: unknown, request, reply) => {
-    const failure = recognise(error)
-    if (failure !== null) return sendFailure(reply, failure, render)
-    log({ kind: 'request-failed', requestId: request.id, detail: detailOf(error) })
-    return sendFailure(reply, unexpected(request), render)
-  })
+  app.setErrorHandler((error: unknown, request, reply) => sendFailure(reply, recognise(error, request.id, log), render))
 }
 
 /** Sends a failure with the headers of its status. */
@@ -152,14 +147,13 @@ export function sendFailure(reply: FastifyReply, failure: HttpFailure, render: R
 /** The body of failures outside the areas with their own form. */
 export const renderPlainFailure: RenderFailure = (code, message) => JSON.stringify({ code, message })
 
-function recognise(error: unknown): HttpFailure | null {
+/** The failure to answer an error with. An unexpected one is logged, and becomes one general sentence with the request's id. */
+export function recognise(error: unknown, requestId: string, log: Log): HttpFailure {
   if (error instanceof HttpFailure) return error
   const code = error instanceof Error && 'code' in error ? fastifyCodes[String(error.code)] : undefined
-  return code === undefined ? null : new HttpFailure(code)
-}
-
-function unexpected(request: FastifyRequest): HttpFailure {
-  return new HttpFailure('INTERNAL', `${failureTable.INTERNAL.message} Request id: ${request.id}`)
+  if (code !== undefined) return new HttpFailure(code)
+  log({ kind: 'request-failed', requestId, detail: detailOf(error) })
+  return new HttpFailure('INTERNAL', `${failureTable.INTERNAL.message} Request id: ${requestId}`)
 }
 
 function detailOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
 
 const usualHeaders =
   'authorization, apikey, content-type, accept, x-client-info, x-client-ip, x-jwt-aud, x-use-cookie, ' +
@@ -13,32 +13,28 @@ const daySeconds = '86400'
 export type Origins = readonly string[] | null
 
 /**
- * Allows pages to call (Fetch standard, section CORS protocol). Access does not depend on cookies: a caller must know a
- * key, so by default the origin does not matter. Every answer carries these headers, including failures and answers
- * before all hooks, else a page could not read them. With a list only an origin on it is named.
+ * Headers that allow pages to call (Fetch standard, section CORS protocol), names and values by turns. Access does not
+ * depend on cookies: a caller must know a key, so by default the origin does not matter. Every answer carries these
+ * headers, including failures and answers before all hooks, else a page could not read them. With a list only an origin
+ * on it is named, and answers vary by it.
  */
-export function openToOrigins(reply: FastifyReply, origin: string | undefined, origins: Origins): FastifyReply {
-  if (origins === null) {
-    return reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders)
-  }
-  void reply.header('vary', 'origin')
-  if (origin === undefined || !origins.includes(origin)) return reply
-  return reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', exposedHeaders)
+export function originHeaders(origin: string | undefined, origins: Origins): readonly string[] {
+  if (origins === null) return openToAll
+  if (origin === undefined || !origins.includes(origin)) return []
+  return ['access-control-allow-origin', origin, 'access-control-expose-headers', exposedHeaders]
 }
 
-/** The same for answers without a reply object, for which the caller's origin is unknown. */
+/** The same for answers for which the caller's origin is unknown. */
 export const openHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders }
+const openToAll = Object.entries(openHeaders).flat()
 
-/** Answers an OPTIONS request: every method and header is allowed. */
-export function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return reply
-    .code(204)
-    .header('access-control-allow-methods', answeredMethods)
-    .header('access-control-allow-headers', allowedHeaders(request.headers['access-control-request-headers']))
-    .header('access-control-max-age', daySeconds)
-    .header('vary', 'origin, access-control-request-headers')
-    .send()
-}
+/** The headers of the answer 204 to an OPTIONS request: every method and header is allowed. */
+export const preflightHeaders = ({ headers }: IncomingMessage) => ({
+  'access-control-allow-methods': answeredMethods,
+  'access-control-allow-headers': allowedHeaders(headers['access-control-request-headers']),
+  'access-control-max-age': daySeconds,
+  vary: 'origin, access-control-request-headers',
+})
 
 /** Libraries add their own headers; requested ones are allowed if they are a list of names. */
 function allowedHeaders(asked: string | undefined): string {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { type Socket, isIP, SocketAddress } from 'node:net'
-import type { FastifyRequest } from 'fastify'
 import {
   type Caller,
   type PartyKind,
@@ -13,13 +12,6 @@ import {
 import { ownerRole } from '../identity/project-keys.ts'
 import { createUnorderedSet, type UnorderedSet } from '../lib/timers.ts'
 import { createLru } from '../lib/caches.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** When its headers had arrived, on the monotonic clock in milliseconds. */
-    arrivedAt: number
-  }
-}
 
 /** Safe to echo and log: no blanks, no control characters, bounded length. */
 const acceptable = /^[\w.:+/=-]{1,128}$/
@@ -43,20 +35,22 @@ export function partyOf(
 
 /**
  * The context of a request for the database layer.
+ * @param arrivedAt when its headers had arrived, on the monotonic clock in milliseconds
  * @param limitMs the time limit of a request from its arrival on; 0: none
  * @param isTimed whether the durations of its phases are needed
  */
 export function contextOf(
-  request: FastifyRequest,
+  request: IncomingMessage,
+  arrivedAt: number,
   caller: Caller,
   address: () => string,
   limitMs: number,
   isTimed: boolean,
 ): RequestContext {
   const { party, kind } = partyOf(caller, address)
-  const deadline = limitMs === 0 ? Infinity : request.arrivedAt + limitMs
+  const deadline = limitMs === 0 ? Infinity : arrivedAt + limitMs
   // Member by member: in V8 a spread with further members takes microseconds.
-  const timeline = isTimed ? newTimeline(request.arrivedAt) : null
+  const timeline = isTimed ? newTimeline(arrivedAt) : null
   const sent = request.headers[positionHeader]
   const position = sent === undefined ? null : readPosition(sent)
   return { party, kind, deadline, label: undefined, timeline, position, aborted: false, onAbort: null }
@@ -79,7 +73,7 @@ export const newContext = (
 const awaited = new WeakMap<Socket, UnorderedSet<RequestContext>>()
 
 /** Reports when the client of a request closes its connection; call the result when it is answered. */
-export function watchClient({ raw: { socket } }: FastifyRequest, context: RequestContext): () => void {
+export function watchClient({ socket }: IncomingMessage, context: RequestContext): () => void {
   const contexts = awaited.get(socket) ?? startWatching(socket)
   const answered = contexts.add(context)
   if (socket.destroyed) abortAll(contexts)

@@ -122,7 +122,7 @@ export async function openLiveServer(options: LiveServerOptions = {}): Promise<L
     lag: (ms) => lags.push(ms),
     log: () => undefined,
   })
-  const app = buildApp({
+  const { fastify: app } = buildApp({
     servers,
     answers,
     authenticate,

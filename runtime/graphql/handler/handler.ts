@@ -117,7 +117,7 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
       headers: {
         ...sent,
         'content-type': isStream ? eventStreamType : contentTypes[media],
-        ...outcomeHeaders[outcome][media],
+        ...Object.fromEntries(outcomeHeaders[outcome][media]),
       },
     })
   }
@@ -148,17 +148,8 @@ const methods = 'GET, HEAD, POST'
 async function asked(request: Request, bodyLimitBytes: number): Promise<GraphqlRequest> {
   if (request.method === 'POST') return readBody(await bodyText(request, bodyLimitBytes))
   if (request.method !== 'GET' && request.method !== 'HEAD') throw new HttpFailure('METHOD_NOT_ALLOWED')
-  return readQueryString(parametersOf(new URL(request.url).searchParams))
+  return readQueryString(new URL(request.url).searchParams)
 }
-
-/** A repeated name has a list, which no parameter accepts. */
-const parametersOf = (search: URLSearchParams): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(
-    [...new Set(search.keys())].map((name) => {
-      const [first, ...others] = search.getAll(name)
-      return [name, others.length === 0 ? first : [first, ...others]]
-    }),
-  )
 
 const sent = { vary: 'accept', 'cache-control': 'no-store' }
 

@@ -1,7 +1,6 @@
-import type { OutgoingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bodyBytes } from '../../http/bodies.ts'
+import type { HttpCall } from '../../http/call.ts'
 import type { CredentialRefusal, Credentials } from '../../identity/caller.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import type { JoinRounds } from '../../lib/timers.ts'
@@ -46,13 +45,18 @@ interface AskedStream {
  * Opens a stream on the connection. Resolves with null once its response has begun, or with the refusal of the request.
  */
 export function openEventStream(
-  { headers, raw: { socket } }: FastifyRequest,
-  reply: FastifyReply,
+  {
+    request: {
+      headers: { 'last-event-id': lastId },
+      socket,
+    },
+    response: raw,
+    headers,
+  }: HttpCall,
   { open, sessions, rounds, carriesStreams }: LiveStreams,
   answers: ByteBudget,
   { asked, owner, credentials }: AskedStream,
 ): Promise<GraphqlResponse | null> {
-  const { raw } = reply
   const unsent = answers.open(owner.party)
   return new Promise((resolve) => {
     let leave = (): void => undefined
@@ -60,9 +64,8 @@ export function openEventStream(
     const begin = (): void => {
       if (hasBegun) return
       hasBegun = true
-      reply.hijack()
       // In one call: headers that are set individually are kept as long as the stream.
-      raw.writeHead(200, { ...headersOf(reply), 'content-type': eventStreamType, 'x-accel-buffering': 'no' })
+      raw.writeHead(200, [...headers, 'content-type', eventStreamType, 'x-accel-buffering', 'no'])
       raw.flushHeaders()
       leave = joinAll(leave, rounds(keepAlive), carriesStreams(socket))
       resolve(null)
@@ -97,7 +100,6 @@ export function openEventStream(
         if (!raw.destroyed) raw.end()
       },
     }
-    const lastId = headers['last-event-id']
     const opened = open(asked, owner, { lastId: typeof lastId === 'string' ? lastId : null }, sink)
     if ('outcome' in opened) return resolve(opened)
     const stream: LiveStream = opened
@@ -120,11 +122,6 @@ export function openEventStream(
     if (socket.destroyed) gone()
   })
 }
-
-const headersOf = (reply: FastifyReply): OutgoingHttpHeaders =>
-  Object.fromEntries(
-    Object.entries(reply.getHeaders()).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
 
 const joinAll =
   (...leaves: readonly (() => void)[]): (() => void) =>

@@ -72,11 +72,11 @@ const isMeant = (name: string, member: BodyMember | undefined): boolean =>
   name === 'persistedQuery' || member?.text.trim() === 'true'
 
 /**
- * The decoded query string of a GET -> GraphqlRequest (GraphQL over HTTP, section GET): `variables` and `extensions`
- * are JSON texts; mutations are forbidden. Throws HttpFailure of status 400.
+ * The query string of a GET -> GraphqlRequest (GraphQL over HTTP, section GET): `variables` and `extensions` are JSON
+ * texts; mutations are forbidden. Throws HttpFailure of status 400.
  */
-export function readQueryString(parameters: Readonly<Record<string, unknown>>): GraphqlRequest {
-  const { query, operationName, variables, extensions } = parameters
+export function readQueryString(search: URLSearchParams): GraphqlRequest {
+  const { query, operationName, variables, extensions } = parametersOf(search)
   return readParameters(
     {
       query,
@@ -87,6 +87,15 @@ export function readQueryString(parameters: Readonly<Record<string, unknown>>): 
     true,
   )
 }
+
+/** A repeated name has a list, which no parameter accepts. */
+const parametersOf = (search: URLSearchParams): JsonObject =>
+  Object.fromEntries(
+    [...new Set(search.keys())].map((name) => {
+      const [first, ...others] = search.getAll(name)
+      return [name, others.length === 0 ? first : [first, ...others]]
+    }),
+  )
 
 function readParameters(parameters: JsonObject, queryOnly: boolean): GraphqlRequest {
   const extensions = objectOrEmpty(parameters['extensions'], 'extensions must be an object')

@@ -1,5 +1,4 @@
-import type { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { RequestListener } from 'node:http'
 import {
   type Caller,
   type RequestContext,
@@ -8,11 +7,13 @@ import {
   phasesOf,
   type Timeline,
 } from '../../contract/execution.ts'
-import { acceptJsonText, LongBody, sentInPieces } from '../../http/bodies.ts'
-import { answerFailures, HttpFailure, failureTable, statusHeaders } from '../../http/boundary.ts'
+import { type BodyLimits, LongBody, readJsonText, receiveBody } from '../../http/bodies.ts'
+import { HttpFailure, failureTable, recognise, statusHeaders } from '../../http/boundary.ts'
+import { type HttpCall, newCall, sendAnswer, sendPreflight } from '../../http/call.ts'
+import type { Origins } from '../../http/cors.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
 import { contextOf, watchClient } from '../../http/request-context.ts'
-import { credentialsOf, type Authenticate, type Identified } from '../../identity/caller.ts'
+import { credentialsOf, type Authenticate } from '../../identity/caller.ts'
 import { ownerRole } from '../../identity/project-keys.ts'
 import type { ByteBudget, Holding } from '../../lib/byte-budget.ts'
 import type { Log } from '../../settings/log/events.ts'
@@ -29,16 +30,14 @@ export interface Serving {
   serve: AnswerRequest
 }
 
-export interface GraphqlRoute {
+export interface GraphqlRoute extends BodyLimits {
   readonly authenticate: Authenticate
   readonly serving: Serving
   /** The time limit of a request from arrival to commit, in milliseconds; 0: none. */
   readonly requestTimeoutMs: number
   readonly log: Log
   /** The seconds for which the address of a request remains blocked; 0: not blocked. Never rejects. */
-  readonly closedFor: (request: FastifyRequest) => number | Promise<number>
-  /** The key by which limits count the client of a request. */
-  readonly sourceOf: (request: FastifyRequest) => string
+  readonly closedFor: (address: () => string) => number | Promise<number>
   /** The memory that answers share. */
   readonly answers: ByteBudget
   /** Null: no limit. */
@@ -49,96 +48,177 @@ export interface GraphqlRoute {
   readonly live: LiveStreams | null
   /** Called for each answered request; null: no observer. */
   readonly observe: ObserveRequest | null
+  /** Called for each answer, of GraphQL or not; null: no observer. */
+  readonly observeHttp: ((call: HttpCall, status: number) => void) | null
+  /** Called when an answer or stream ends; null: no log of requests. */
+  readonly ended: ((call: HttpCall) => void) | null
+  /** The origins whose pages may read answers; null: all. */
+  readonly origins: Origins
 }
 
-const path = '/graphql/v1'
-const otherMethods = ['PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY']
-
-/** Registers POST and GET /graphql/v1. Fastify's request goes no further than this file. */
-export function registerGraphql(app: FastifyInstance, route: GraphqlRoute): void {
-  void app.register(async (scope) => {
-    acceptJsonText(scope)
-    answerFailures(scope, route.log, httpErrors)
-    scope.post(path, (request, reply) => answer(request, reply, route, readPost))
-    scope.get(path, (request, reply) => answer(request, reply, route, readGet))
-    scope.route({ method: otherMethods, url: path, onRequest: refuseMethod, handler: refuseMethod })
-  })
+/** An admitted request. */
+interface Admitted {
+  readonly call: HttpCall
+  readonly caller: Caller
+  readonly asked: GraphqlRequest
+  readonly context: RequestContext
+  traced: TracedRequest | null
 }
 
-/** A body as Fastify accepts it. */
-type Sent = string | Buffer | Readable
+/** The stages that settings ask for, in order. */
+interface Stages {
+  /** Before a request is served. */
+  readonly admission: readonly ((admitted: Admitted) => void)[]
+  /** Before its answer is sent. */
+  readonly completion: readonly ((admitted: Admitted, response: GraphqlResponse) => void)[]
+}
 
-/** The body of the answer; status and headers are set on the reply. */
-async function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  route: GraphqlRoute,
-  read: (request: FastifyRequest) => GraphqlRequest,
-): Promise<Sent> {
+/**
+ * The front of POST and GET /graphql/v1: accept, identify, limit, serve and respond, on Node's own objects
+ * (runtime/http/call.ts).
+ */
+export function createGraphqlFront(route: GraphqlRoute): RequestListener {
+  const { rateLimit, trace, observe, ended } = route
+  const stages: Stages = {
+    admission: [
+      ...(rateLimit === null ? [] : [(admitted: Admitted) => refuseTooMany(admitted, rateLimit)]),
+      ...(trace === null ? [] : [(admitted: Admitted) => beginTrace(admitted, trace)]),
+    ],
+    completion: observe === null ? [] : [observing(observe)],
+  }
+  return (request, response) => {
+    const call = newCall(request, response, route)
+    if (ended !== null) response.once('finish', () => ended(call))
+    if (request.method === 'OPTIONS') sendPreflight(call)
+    else void answer(call, route, stages)
+  }
+}
+
+/** Never rejects. */
+async function answer(call: HttpCall, route: GraphqlRoute, stages: Stages): Promise<void> {
+  try {
+    await respond(call, route, stages)
+  } catch (error) {
+    const { code, message } = recognise(error, call.id, route.log)
+    const { status } = failureTable[code]
+    call.contentType = contentTypes['application/json']
+    call.headers.push(...Object.entries(statusHeaders(status)).flat())
+    sendAnswer(call, status, httpErrors(code, message))
+  }
+}
+
+async function respond(call: HttpCall, route: GraphqlRoute, stages: Stages): Promise<void> {
+  const { request, headers } = call
+  const sent = await receive(call, route)
   const wanted = acceptedMedia(request.method, request.headers.accept)
   const { media } = wanted
-  reply.header('content-type', contentTypes[media]).header('vary', varying(reply)).header('cache-control', 'no-store')
-  const seconds = await route.closedFor(request)
-  const identified = await route.authenticate(credentialsOf(request.headers)).catch(throwUnidentified)
-  if (seconds !== 0) refuseClosed(reply, seconds, identified)
-  if (identified.kind !== 'caller') throw failureOf(identified)
-  const { caller } = identified
-  const asked = read(request)
+  call.contentType = contentTypes[media]
+  headers.push('vary', route.origins === null ? 'accept' : 'origin, accept', 'cache-control', 'no-store')
+  const address = (): string => route.sourceOf(request)
+  const caller = await identify(call, address, route)
+  const asked = typeof sent === 'string' ? readBodyQuickly(sent) : readQueryString(sent)
   const isTimed = route.observe !== null
-  const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs, isTimed)
-  if (route.rateLimit !== null) refuseTooMany(reply, route.rateLimit, context)
-  const traced = route.trace === null ? null : begin(route.trace, request, asked, caller)
-  if (traced !== null) context.label = traced.label
+  const context = contextOf(request, call.arrivedAt, caller, address, route.requestTimeoutMs, isTimed)
+  const admitted: Admitted = { call, caller, asked, context, traced: null }
+  for (const stage of stages.admission) stage(admitted)
   const unwatch = watchClient(request, context)
   const { position } = context
   const answered = await route.serving.serve(asked, caller, context)
   unwatch()
-  const opened = wanted.takesStream && answered.code === 'STREAM_REQUIRED' ? route.live : null
-  const response = opened === null ? answered : await openStream(request, reply, opened, route, asked, caller, context)
-  const { outcome } = response
+  const isLive = wanted.takesStream && answered.code === 'STREAM_REQUIRED' && route.live !== null
+  const response = isLive ? await openStream(admitted, route.live, route.answers) : answered
   if (context.position !== position && context.position !== null)
-    reply.header(positionHeader, positionText(context.position))
-  const { timeline } = context
-  if (route.observe !== null && timeline !== null) {
-    const { id: requestId } = request
-    const observed = { requestId, asked, role: caller.role, response, timeline, done: performance.now() }
-    route.observe(observed)
-    traced?.end(observed)
-  }
-  if (timeline !== null && caller.role === ownerRole) reply.header('server-timing', serverTiming(timeline))
-  if (reply.sent) return ''
-  reply.code(statusTable[outcome][media])
-  reply.headers(outcomeHeaders[outcome][media])
+    headers.push(positionHeader, positionText(context.position))
+  for (const stage of stages.completion) stage(admitted, response)
+  const { outcome } = response
+  for (const pair of outcomeHeaders[outcome][media]) headers.push(...pair)
   const isStream = wanted.isStream && (outcome === 'ok' || outcome === 'failed')
-  if (isStream) reply.header('content-type', eventStreamType)
+  if (isStream) call.contentType = eventStreamType
   const body = isStream ? eventsOf(response) : response.body
-  return body instanceof LongBody ? sendLong(reply, body, route.answers.open(context.party)) : body
+  if (body instanceof LongBody) hold(call, body, route.answers.open(context.party))
+  sendAnswer(call, statusTable[outcome][media], body)
 }
 
-/** Resolves when the stream has begun and Fastify no longer owns the reply, or with the refusal. */
+/**
+ * The text of a body, or the query string, to be parsed when the caller is known.
+ * @throws HttpFailure for another method, or for a body that is not JSON
+ */
+async function receive(call: HttpCall, route: GraphqlRoute): Promise<string | URLSearchParams> {
+  const { request, response } = call
+  const { method, headers, url = '' } = request
+  if (method === 'GET' || method === 'HEAD') return new URLSearchParams(/\?([^#]*)/.exec(url)?.[1])
+  if (method !== 'POST') {
+    call.headers.push('allow', 'GET, HEAD, POST, OPTIONS')
+    throw new HttpFailure('METHOD_NOT_ALLOWED')
+  }
+  try {
+    const body = await receiveBody(request, response, route)
+    // A POST without a body has no text.
+    return body.length === 0 && headers['content-type'] === undefined ? '' : readJsonText(headers, body)
+  } catch (error) {
+    // The client may be sending more.
+    call.headers.push('connection', 'close')
+    throw error
+  }
+}
+
+/** The owner is admitted even if other clients of the address are blocked, as behind a proxy without configuration. */
+async function identify({ request, headers }: HttpCall, address: () => string, route: GraphqlRoute): Promise<Caller> {
+  const closing = route.closedFor(address)
+  const seconds = typeof closing === 'number' ? closing : await closing
+  const identified = await route.authenticate(credentialsOf(request.headers)).catch(throwUnidentified)
+  if (seconds !== 0 && !(identified.kind === 'caller' && identified.caller.role === ownerRole)) {
+    headers.push('retry-after', String(seconds))
+    throw new HttpFailure('ADDRESS_CLOSED')
+  }
+  if (identified.kind !== 'caller') throw failureOf(identified)
+  return identified.caller
+}
+
+/** The owner's key has no limit: it is used on servers. */
+function refuseTooMany({ call, context: { party, kind } }: Admitted, limit: RateLimit): void {
+  const waitMs = kind === 'service' ? 0 : limit.take(party)
+  if (waitMs === 0) return
+  call.headers.push('retry-after', String(Math.ceil(waitMs / 1_000)))
+  throw new HttpFailure('RATE_LIMITED')
+}
+
+function beginTrace(admitted: Admitted, trace: TraceRequest): void {
+  const { call, asked, caller, context } = admitted
+  const { traceparent: sent } = call.request.headers
+  const traceparent = typeof sent === 'string' ? sent : undefined
+  const { role } = caller
+  admitted.traced = trace({ arrived: call.arrivedAt, operation: () => operationNameOf(asked), role, traceparent })
+  if (admitted.traced !== null) context.label = admitted.traced.label
+}
+
+const observing =
+  (observe: ObserveRequest) =>
+  ({ call, asked, caller: { role }, context: { timeline }, traced }: Admitted, response: GraphqlResponse): void => {
+    if (timeline === null) return
+    const observed = { requestId: call.id, asked, role, response, timeline, done: performance.now() }
+    observe(observed)
+    traced?.end(observed)
+    if (role === ownerRole) call.headers.push('server-timing', serverTiming(timeline))
+  }
+
+/** Resolves when the stream has begun, or with the refusal. */
 async function openStream(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { call, asked, caller, context: { party, kind } }: Admitted,
   live: LiveStreams,
-  { answers }: GraphqlRoute,
-  asked: GraphqlRequest,
-  caller: Caller,
-  { party, kind }: RequestContext,
+  answers: ByteBudget,
 ): Promise<GraphqlResponse> {
-  const credentials = credentialsOf(request.headers)
+  const credentials = credentialsOf(call.request.headers)
   const owner = { caller, party, kind }
-  const refusal = await openEventStream(request, reply, live, answers, { asked, owner, credentials })
+  const refusal = await openEventStream(call, live, answers, { asked, owner, credentials })
   return refusal ?? { outcome: 'ok', body: '' }
 }
 
-function begin(
-  trace: TraceRequest,
-  { arrivedAt, headers: { traceparent } }: FastifyRequest,
-  asked: GraphqlRequest,
-  { role }: Caller,
-): TracedRequest | null {
-  const parent = typeof traceparent === 'string' ? traceparent : undefined
-  return trace({ arrived: arrivedAt, operation: () => operationNameOf(asked), role, traceparent: parent })
+/** Counts the body until its client has read it. */
+function hold({ response }: HttpCall, body: LongBody, holding: Holding): void {
+  if (response.destroyed) return
+  holding.force(body.bytes)
+  response.once('close', holding.release)
 }
 
 /** For the owner only: durations may reveal rows that a caller cannot see. */
@@ -146,47 +226,6 @@ const serverTiming = (timeline: Timeline): string =>
   phasesOf(timeline)
     .map(([phase, begin, end]) => `${phase};dur=${(end - begin).toFixed(2)}`)
     .join(', ')
-
-/** With a list of origins the answer also depends on the caller's origin. */
-const varying = (reply: FastifyReply): string => (reply.hasHeader('vary') ? 'origin, accept' : 'accept')
-
-/** Counts the body until its client has read it. */
-function sendLong(reply: FastifyReply, body: LongBody, holding: Holding): Readable {
-  if (!reply.raw.destroyed) {
-    holding.force(body.bytes)
-    reply.raw.once('close', holding.release)
-  }
-  return sentInPieces(reply, body)
-}
-
-/** The owner is admitted even if other clients of the address are blocked, as behind a proxy without configuration. */
-function refuseClosed(reply: FastifyReply, seconds: number, identified: Identified): void {
-  if (identified.kind === 'caller' && identified.caller.role === ownerRole) return
-  reply.header('retry-after', String(seconds))
-  throw new HttpFailure('ADDRESS_CLOSED')
-}
-
-/** The owner's key has no limit: it is used on servers. */
-function refuseTooMany(reply: FastifyReply, limit: RateLimit, { party, kind }: RequestContext): void {
-  const waitMs = kind === 'service' ? 0 : limit.take(party)
-  if (waitMs === 0) return
-  reply.header('retry-after', String(Math.ceil(waitMs / 1_000)))
-  throw new HttpFailure('RATE_LIMITED')
-}
-
-/** A POST without a body has no text. */
-function readPost({ body }: FastifyRequest): GraphqlRequest {
-  return readBodyQuickly(typeof body === 'string' ? body : '')
-}
-
-function readGet({ query }: FastifyRequest): GraphqlRequest {
-  return readQueryString(query as Readonly<Record<string, unknown>>)
-}
-
-async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<never> {
-  reply.header('allow', 'GET, HEAD, POST, OPTIONS')
-  throw new HttpFailure('METHOD_NOT_ALLOWED')
-}
 
 /** The answer while no schema is loaded. */
 export const unavailableResponse: GraphqlResponse = {
@@ -225,12 +264,10 @@ export const statusTable: Readonly<Record<GraphqlOutcome, Readonly<Record<MediaT
   overloaded: { 'application/json': 503, 'application/graphql-response+json': 503 },
 }
 
-type Headers = Readonly<Record<string, string>>
+type HeaderPairs = readonly (readonly [name: string, value: string])[]
 
-const headersOf = (outcome: GraphqlOutcome, status: number): Headers => ({
-  ...statusHeaders(status),
-  ...(outcome === 'method-not-allowed' && { allow: 'POST' }),
-})
+const headersOf = (outcome: GraphqlOutcome, status: number): HeaderPairs =>
+  Object.entries({ ...statusHeaders(status), ...(outcome === 'method-not-allowed' && { allow: 'POST' }) })
 
 /** Headers that belong to the status of an outcome. */
 export const outcomeHeaders = Object.fromEntries(
@@ -240,12 +277,12 @@ export const outcomeHeaders = Object.fromEntries(
       Object.entries(statuses).map(([media, status]) => [media, headersOf(outcome as GraphqlOutcome, status)]),
     ),
   ]),
-) as Readonly<Record<GraphqlOutcome, Readonly<Record<MediaType, Headers>>>>
+) as Readonly<Record<GraphqlOutcome, Readonly<Record<MediaType, HeaderPairs>>>>
 
 const usual: Wanted = { media: jsonTypes[0], isStream: false, takesStream: false }
 
 /** @throws HttpFailure if the client accepts none of them */
-export function acceptedMedia(method: string, accept: string | undefined): Wanted {
+export function acceptedMedia(method: string | undefined, accept: string | undefined): Wanted {
   if (accept === undefined || accept === '*/*') return usual
   // Only on explicit request: `text/*` does not mean event streams.
   const takesStream = method !== 'HEAD' && accept?.includes(eventStream) === true

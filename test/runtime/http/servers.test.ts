@@ -52,7 +52,7 @@ const listen = async (serve: Serve, limits: Partial<ServerLimits> = {}): Promise
     logsRequests: false,
     requestTimeoutMs: 0,
     auth: null,
-  })
+  }).fastify
   await app.listen({ host: '127.0.0.1', port: 0 })
   return { port: (app.server.address() as AddressInfo).port, servers }
 }

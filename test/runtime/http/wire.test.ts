@@ -28,7 +28,7 @@ beforeAll(async () => {
     logsRequests: true,
     requestTimeoutMs: 0,
     auth: null,
-  })
+  }).fastify
   await app.listen({ host: '127.0.0.1', port: 0 })
   port = (app.server.address() as AddressInfo).port
 })
@@ -102,6 +102,23 @@ describe('on one connection', () => {
     expect(statuses(received)).toEqual([200, 200])
     expect(received).not.toContain('{"data":{}}')
     expect(asked.at(-1)?.queryOnly).toBe(true)
+  })
+})
+
+describe('the target of a request', () => {
+  it.each([
+    ['/graphql/v1', 200],
+    ['/graphql/v1?x=1', 200],
+    ['http://x/graphql/v1', 200],
+    ['/graphql/v1/', 404],
+    ['/graphql/v10', 404],
+    ['http://x/graphql', 404],
+  ])('may have the absolute form, and names one path: %s: %i', async (target, status) => {
+    const request = head(`POST ${target} HTTP/1.1`, [
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ])
+    expect(statuses(await send(request + body))).toEqual([status])
   })
 })
 

@@ -125,23 +125,31 @@ describe('a POST body', () => {
 describe('a GET', () => {
   it('becomes a request that may only read', () => {
     const texts = { variables: '{"id":9007199254740993}', extensions: '{"explain":true}' }
-    expect(readQueryString({ query: '{a}', operationName: 'A', ...texts })).toEqual({
+    expect(readQueryString(new URLSearchParams({ query: '{a}', operationName: 'A', ...texts }))).toEqual({
       query: '{a}',
       operationName: 'A',
       variables: { id: 9007199254740993n },
       extensions: { explain: true },
       queryOnly: true,
     })
-    const empty = readQueryString({ query: '{a}', variables: '', operationName: '' })
+    const empty = readQueryString(new URLSearchParams({ query: '{a}', variables: '', operationName: '' }))
     expect(empty).toMatchObject({ variables: {}, operationName: null })
   })
 
   it('is refused when it is malformed', () => {
-    expect(refusal(() => readQueryString({}))).toMatch(/^QUERY_MISSING/)
-    expect(refusal(() => readQueryString({ query: ['{a}', '{b}'] }))).toMatch(/^QUERY_MISSING/)
-    expect(refusal(() => readQueryString({ query: '{a}', variables: '[1]' }))).toMatch(/variables must be an object/)
-    expect(refusal(() => readQueryString({ query: '{a}', variables: '{' }))).toMatch(/variables must be an object/)
-    expect(refusal(() => readQueryString({ query: '{a}', variables: ['{}', '{}'] }))).toMatch(/must be an object/)
-    expect(refusal(() => readQueryString({ query: '{a}', extensions: '1' }))).toMatch(/extensions must be an object/)
+    expect(refusal(() => readQueryString(new URLSearchParams()))).toMatch(/^QUERY_MISSING/)
+    expect(refusal(() => readQueryString(new URLSearchParams('query={a}&query={b}')))).toMatch(/^QUERY_MISSING/)
+    expect(refusal(() => readQueryString(new URLSearchParams({ query: '{a}', variables: '[1]' })))).toMatch(
+      /variables must be an object/,
+    )
+    expect(refusal(() => readQueryString(new URLSearchParams({ query: '{a}', variables: '{' })))).toMatch(
+      /variables must be an object/,
+    )
+    expect(refusal(() => readQueryString(new URLSearchParams('query={a}&variables={}&variables={}')))).toMatch(
+      /must be an object/,
+    )
+    expect(refusal(() => readQueryString(new URLSearchParams({ query: '{a}', extensions: '1' })))).toMatch(
+      /extensions must be an object/,
+    )
   })
 })
