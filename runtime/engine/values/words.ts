@@ -8,26 +8,42 @@ import { isDecimal } from '../../lib/json.ts'
 const longestList = 10
 const deepest = 2
 
+/** In characters. A longer value or name is cut, which graphql-js does not: an answer never repeats its request. */
+const longestShown = 300
+
+/** A name or text of a request in a sentence. */
+export const cut = (text: string): string => (text.length > longestShown ? `${text.slice(0, longestShown)}…` : text)
+
 /** A value in a sentence: JSON values, and bigints. */
-export const inspect = (value: unknown, depth = 1): string => {
-  if (typeof value === 'string') return JSON.stringify(value)
-  if (typeof value !== 'object' || value === null || isDecimal(value)) return String(value)
-  return Array.isArray(value) ? inspectList(value, depth) : inspectObject(value, depth)
+export const inspect = (value: unknown): string => cut(print(value, 1))
+
+const print = (value: unknown, depth: number): string => {
+  if (typeof value === 'string') return JSON.stringify(cut(value))
+  if (typeof value !== 'object' || value === null || isDecimal(value)) return cut(String(value))
+  return Array.isArray(value) ? printList(value, depth) : printObject(value, depth)
 }
 
-function inspectList(list: readonly unknown[], depth: number): string {
+function printList(list: readonly unknown[], depth: number): string {
   if (list.length === 0) return '[]'
   if (depth > deepest) return '[Array]'
-  const shown = list.slice(0, longestList).map((item) => inspect(item, depth + 1))
+  const shown = list.slice(0, longestList).map((item) => print(item, depth + 1))
   const more = list.length - shown.length
   return `[${[...shown, ...(more === 0 ? [] : [`... ${more} more item${more === 1 ? '' : 's'}`])].join(', ')}]`
 }
 
-function inspectObject(object: object, depth: number): string {
-  const entries = Object.entries(object)
-  if (entries.length === 0) return '{}'
+function printObject(object: object, depth: number): string {
+  const names = Object.keys(object)
+  if (names.length === 0) return '{}'
   if (depth > deepest) return '[Object]'
-  return `{ ${entries.map(([name, value]) => `${name}: ${inspect(value, depth + 1)}`).join(', ')} }`
+  const members: string[] = []
+  let length = 0
+  for (const name of names) {
+    if (length > longestShown) break
+    const member = `${cut(name)}: ${print((object as Record<string, unknown>)[name], depth + 1)}`
+    members.push(member)
+    length += member.length
+  }
+  return `{ ${members.join(', ')} }`
 }
 
 const mostSuggestions = 5

@@ -59,11 +59,38 @@ export function toFailure(error: unknown, outline: Outline | null): GraphqlRespo
   throw error
 }
 
-const failed = (outcome: GraphqlResponse['outcome'], errors: readonly ErrorEntry[]): GraphqlResponse => ({
-  outcome,
-  code: errors[0]?.extensions.code,
-  body: JSON.stringify({ data: null, errors }),
-})
+function failed(outcome: GraphqlResponse['outcome'], errors: readonly ErrorEntry[]): GraphqlResponse {
+  const code = errors[0]?.extensions.code
+  return { outcome, code, body: `{"data":null,"errors":[${printedErrors(errors).join(',')}]}` }
+}
+
+/** In characters: an answer never repeats its request, whose names and values may be in every message. */
+const longestMessage = 2_000
+const longestErrors = 65_536
+const mostLocations = 100
+
+/** As JSON, as far as they fit; at least the first. */
+function printedErrors(errors: readonly ErrorEntry[]): readonly string[] {
+  const printed: string[] = []
+  let length = 0
+  for (const { message, locations, ...entry } of errors) {
+    const text = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
+    const json = JSON.stringify({
+      message: text,
+      ...(locations && { locations: locations.slice(0, mostLocations) }),
+      ...entry,
+    })
+    length += json.length
+    if (length > longestErrors && printed.length > 0) {
+      const {
+        extensions: { code },
+      } = entry
+      return [...printed, JSON.stringify({ message: 'Further errors are left out.', extensions: { code } })]
+    }
+    printed.push(json)
+  }
+  return printed
+}
 
 const codes: Readonly<Record<DatabaseFailure['kind'], FailureCode>> = {
   stale: 'SCHEMA_CHANGED',

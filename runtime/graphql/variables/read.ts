@@ -1,6 +1,6 @@
 import { ValueFault } from '../../engine/values/fault.ts'
 import { readScalar } from '../../engine/values/scalar-values.ts'
-import { meantNames, inspect } from '../../engine/values/words.ts'
+import { cut, meantNames, inspect } from '../../engine/values/words.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { Refusal, type FailureCode } from '../protocol/failures.ts'
 import {
@@ -121,9 +121,12 @@ function readVariable(
   }
   const value = given[name]
   if (value === null && type.kind === 'non-null') return report(`of non-null type "${type.text}" must not be null.`)
+  // An object has a fault for each of its unknown members.
+  let last: { readonly wrong: unknown; readonly shown: string } | null = null
   values[name] = coerceInput(value, type, (path, wrong, sentence) => {
     const at = path.length === 0 ? '' : ` at "${name}${path.map(written).join('')}"`
-    report(`got invalid value ${inspect(wrong)}${at}; ${sentence}`)
+    if (last === null || last.wrong !== wrong) last = { wrong, shown: inspect(wrong) }
+    report(`got invalid value ${last.shown}${at}; ${sentence}`)
   })
 }
 
@@ -171,7 +174,7 @@ function coerceObject(value: unknown, type: FieldsInput, onFault: OnFault, path:
     onFault(
       path,
       value,
-      `Field "${name}" is not defined by type "${type.text}".${meantNames(name, [...fields.keys()])}`,
+      `Field "${cut(name)}" is not defined by type "${type.text}".${meantNames(name, [...fields.keys()])}`,
     )
   }
   if (type.oneOf) checkOne(value, type, coerced, onFault, path)
@@ -199,7 +202,8 @@ function readEnum(value: unknown, { text, values }: EnumInput): string {
     throw new ValueFault(`Enum "${text}" cannot represent non-string value: ${shown}.${meant(shown)}`)
   }
   const found = values.get(value)
-  if (found === undefined) throw new ValueFault(`Value "${value}" does not exist in "${text}" enum.${meant(value)}`)
+  if (found === undefined)
+    throw new ValueFault(`Value "${cut(value)}" does not exist in "${text}" enum.${meant(value)}`)
   return found
 }
 

@@ -175,6 +175,18 @@ function byOurs(schema: GraphQLSchema, text: string, given: Record<string, unkno
   }
 }
 
+/** Long values are cut, which graphql-js does not: the rest of a message is the same. */
+function expectSame(ours: unknown, reference: unknown): void {
+  if (!Array.isArray(ours) || !Array.isArray(reference)) return expect(ours).toEqual(reference)
+  const restored = ours.map((error: { readonly message: string }, place) => {
+    const { message } = (reference[place] ?? error) as { readonly message: string }
+    const [start = '', end] = [error.message.split('…')[0], error.message.split('…').at(-1) ?? '']
+    const isCut = error.message.includes('…')
+    return isCut && message.startsWith(start) && message.endsWith(end) ? { ...error, message } : error
+  })
+  expect(restored).toEqual(reference)
+}
+
 const bigintAsText = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value)
 
 const textOf = (types: readonly GraphQLInputType[]): string =>
@@ -193,14 +205,14 @@ describe('variables without graphql-js', () => {
       { v0: { a: { b: { c: {} } }, d: [[[1]]] }, v1: 7, v2: Array.from({ length: 60 }, () => []) },
     ],
   ])('are read as by graphql-js where they %s', (_title, given) => {
-    expect(byOurs(schema, textOf(types), given)).toEqual(byReference(schema, textOf(types), given))
+    expectSame(byOurs(schema, textOf(types), given), byReference(schema, textOf(types), given))
   })
 
   it('are read as by graphql-js, whatever their types', () => {
     fc.assert(
       fc.property(asked, ({ types: drawn, given }) => {
         const made = schemaOf(drawn)
-        expect(byOurs(made, textOf(drawn), given)).toEqual(byReference(made, textOf(drawn), given))
+        expectSame(byOurs(made, textOf(drawn), given), byReference(made, textOf(drawn), given))
       }),
       { numRuns: 400 },
     )
