@@ -52,7 +52,7 @@ import { openObservers, type Observers } from './console/observe/observers.ts'
 import { serveMetrics } from './console/observe/serve-metrics.ts'
 import type { Settings } from './settings/keys.ts'
 
-/** What serves a database: everything but the address that it listens on. */
+/** The service of a database, without the address that it listens on. */
 
 /** The settings of a process that serves: what it cannot do without is there. */
 export type ServerSettings = Settings & { readonly databaseUrl: string; readonly jwtSecret: string }
@@ -191,7 +191,7 @@ async function upgrading({ settings, log }: ServerParts): Promise<void> {
   }
 }
 
-/** What an operator should know of the connections that requests share. */
+/** Warnings for the operator about the connections that requests share. */
 function logConnectionFaults({ settings: { poolSize }, log }: ServerParts): void {
   if (poolSize < smallestShared) log({ kind: 'pool-unshared', size: poolSize, least: smallestShared })
 }
@@ -281,7 +281,7 @@ function loggingOnce(state: ReadAuthState, log: Log, keepsMails: boolean): ReadA
   return () => (told ? state() : state().then(tell))
 }
 
-/** Who believes which tokens. */
+/** The issuers whose tokens each part accepts. */
 function createVerifiers({ settings, auth, projectKeys }: Assembly): Record<'own' | 'bearer' | 'open', VerifyToken> {
   const { keys, believed } = auth
   const { trustedIssuers } = settings
@@ -389,7 +389,7 @@ function serveFrom(assembly: Assembly, revision: Revision): void {
   logVisible(assembly.service, log).catch(() => undefined)
 }
 
-/** What a request watches; or the refusal that a query would get. */
+/** The relations that a request watches; or the refusal that a query would get. */
 async function interestsOf(
   service: GraphqlService | null,
   ...asked: Parameters<GraphqlService['watch']>

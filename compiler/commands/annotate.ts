@@ -13,10 +13,10 @@ export const annotateCommand: Command = {
   summary: 'Write the COMMENT statements that a schema needs, so that no field is lost.',
   description:
     'Prints SQL for review, and changes nothing: names for relations and columns that collide, derived from the columns\n' +
-    'of foreign keys; names for what GraphQL cannot spell, labels of enums among them; and keys of views and of tables\n' +
-    'without a primary key, where columns tell the rows of today apart; the SQL says where nothing keeps it so. A field that\n' +
-    'is served today keeps its meaning: what lost it gets the new name. What comments say already stays; run again after\n' +
-    'the SQL was executed, it prints nothing.',
+    'of foreign keys; names for objects and labels of enums that are not GraphQL names; and keys of views and of tables\n' +
+    'without a primary key, if columns identify the present rows; the SQL notes where no constraint ensures this. A served\n' +
+    'field keeps its meaning: the colliding object gets the new name. Existing settings stay; after the SQL was executed,\n' +
+    'the command prints nothing.',
   options: {
     out: { value: 'FILE', help: 'Write the SQL to this file instead.' },
     words: { value: null, help: 'Also name types in the singular, and fields that lead to many rows in the plural.' },

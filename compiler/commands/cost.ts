@@ -90,7 +90,7 @@ async function requestOf(given: GivenOptions, terminal: Terminal) {
   const checked = textOption(given, 'check')
   if (checked === null && given['factor'] !== undefined) throw misuse('--factor goes with --check')
   const certificate = checked === null ? null : parseCertificate(readGiven(checked, '--check'))
-  if (checked !== null && certificate === null) throw misuse(`--check: ${checked} is no certificate that cost wrote`)
+  if (checked !== null && certificate === null) throw misuse(`--check: ${checked} is not a certificate that cost wrote`)
   return {
     documents,
     roles,

@@ -33,10 +33,10 @@ export const diffCommand: Command = {
     'before, which --against names. With --migration the command runs the files in one transaction that is rolled back,\n' +
     'and compares the database after it; without --against the state before is the present database. Of the commands of\n' +
     'psql it knows those that a migration needs: \\i, \\ir, \\connect to the same database, \\set of variables of psql.\n' +
-    'It holds the locks of the migration meanwhile, and waits for a lock at most three seconds. Documents are those that\n' +
+    'Until then it holds the locks of the migration, and waits for a lock at most three seconds. Documents are those that\n' +
     'must keep working; those of allow-lists are among them.\n\n' +
-    'Exit codes: 0 nothing breaks, 1 something breaks, 2 wrong use, 3 no result (the migration fails, or there is no\n' +
-    'database).',
+    'Exit codes: 0 nothing breaks, 1 something breaks, 2 wrong use, 3 no result (the migration fails, or no database\n' +
+    'exists).',
   options: {
     against: { value: 'DIR|URL', help: 'A folder that `compile` wrote, or the URL of another database.' },
     migration: {

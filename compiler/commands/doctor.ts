@@ -8,14 +8,14 @@ import { embeddedSecret } from './start.ts'
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'Look at everything that can be wrong, and say how to mend it.',
+  summary: 'Check the database and its settings, and suggest fixes.',
   description:
     'Settings, connection and encryption, versions, clock, login role, what is prepared, poolers, grants, comments,\n' +
     'names, row-level security, indexes, keys and mail. It only reads.\n\n' +
-    'Exit codes: 0 nothing keeps requests from being answered (there may be advice), 1 something does.',
+    'Exit codes: 0 requests can be answered (there may be advice), 1 a fault prevents that.',
   options: { json: { value: null, help: 'Print the findings as JSON.' } },
   run: async ({ json }, terminal) => {
-    terminal.stage('Looking at settings, connection and database')
+    terminal.stage('Checking settings, connection and database')
     const findings = await examineAll(terminal)
     terminal.print(json === true ? JSON.stringify(findings, null, 2) : printFindings(findings))
     return findings.some(({ verdict }) => verdict === 'fault') ? exitCodes.failed : exitCodes.done
@@ -31,7 +31,9 @@ async function examineAll({ environment }: Terminal): Promise<readonly Finding[]
   const embedded = await runningEmbeddedUrl(join(settings.dataFolder, 'postgres'))
   const loginUrl = settings.databaseUrl ?? settings.databaseOwnerUrl ?? embedded
   if (loginUrl === null) {
-    return [fault('settings', 'there is no database', 'set DATABASE_URL, or run catalograph start meanwhile')]
+    return [
+      fault('settings', 'no database is configured', 'set DATABASE_URL, or run catalograph start at the same time'),
+    ]
   }
   const ownerUrl = settings.databaseOwnerUrl ?? loginUrl
   const isEmbedded = settings.jwtSecret === null && (await embeddedSecret(settings)) !== null

@@ -48,7 +48,7 @@ function hashedDocuments(source: string, text: string): readonly GivenDocument[]
     .filter(([hash]) => hash !== headerMember)
     .map(([hash, document]) => {
       if (typeof document !== 'string' || sha256Hex(document) !== hash.replace(/^sha256:/, ''))
-        throw misuse(`--documents: what ${source} has under "${hash}" is no text with this SHA-256`)
+        throw misuse(`--documents: the text under "${hash}" in ${source} does not have this SHA-256`)
       const names = operationNames(document).map((name) => name ?? hash.slice(0, 12))
       return { source: `${source}#${names.join(',')}`, text: document, roles: null }
     })

@@ -23,7 +23,7 @@ export const mailsCommand: Command = {
     for (const mail of mails) {
       terminal.print(renderMail(mail, html === true ? mail.html : await plainText(mail.html)))
     }
-    if (mails.length === 0) terminal.note('There are no mails.')
+    if (mails.length === 0) terminal.note('No mails are kept.')
     return exitCodes.done
   },
 }

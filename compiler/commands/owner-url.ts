@@ -11,7 +11,9 @@ import { CommandFailure } from './command.ts'
 export async function ownerUrl({ databaseOwnerUrl, databaseUrl, dataFolder }: Settings): Promise<string> {
   const url = databaseOwnerUrl ?? databaseUrl ?? (await runningEmbeddedUrl(join(dataFolder, 'postgres')))
   if (url !== null) return url
-  throw new CommandFailure('there is no database: set DATABASE_OWNER_URL, or run catalograph start meanwhile')
+  throw new CommandFailure(
+    'no database is configured: set DATABASE_OWNER_URL, or run catalograph start at the same time',
+  )
 }
 
 /** The database of requests, as the login role, which sets a role as for a request. */

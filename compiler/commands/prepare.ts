@@ -26,7 +26,7 @@ export const prepareCommand: Command = {
     'Makes what the database of DATABASE_URL lacks, as the role of DATABASE_OWNER_URL where that is set: a schema\n' +
     'catalograph with a counter of schema changes, event triggers, the roles of the API, functions for policies, and\n' +
     'triggers on the tables that comments make live.\n' +
-    'With --sql it only reads, and prints what an owner has to run; nothing where nothing is missing.',
+    'With --sql it only reads, and prints the statements that an owner must run, if any.',
   options: { sql: { value: null, help: 'Print the statements, and change nothing.' } },
   run: async (given, terminal) => {
     const settings = neededSettingsOf(terminal)
@@ -77,10 +77,10 @@ async function outcome(query: Query, followed: boolean): Promise<readonly string
   const [first] = foreign
   const late =
     first === undefined
-      ? 'the database is prepared but for its event triggers, which a superuser has to create (catalograph prepare --sql); until then schema changes take effect up to a second late'
+      ? 'the database is prepared without its event triggers, which a superuser must create (catalograph prepare --sql); until then schema changes take effect up to a second late'
       : `${ownerSentence(first)}: ${ownersRemedy(foreign)}`
   return [late, ...bypass]
 }
 
 const unwatchedNote = (tables: readonly LiveRelation[]): string =>
-  `the changes of ${tables.length} live tables are not told, so that they cannot be watched: catalograph doctor says why`
+  `the changes of ${tables.length} live tables are not reported, so that they cannot be watched: catalograph doctor shows why`

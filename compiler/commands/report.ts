@@ -8,11 +8,11 @@ import { ownerUrl } from './owner-url.ts'
 
 export const reportCommand: Command = {
   name: 'report',
-  summary: 'Show what a role finds in its API, what not and why, and what to mend.',
+  summary: 'Show the objects in the API of a role, the reasons for missing ones, and fixes.',
   description:
     'The schema report of every served schema, without a comment that enables it. It lists tables, views and functions\n' +
     'that are not in the API of the role, the remarks of the compiler, and faults of the database such as missing\n' +
-    'row-level security and missing indexes, each with the SQL that mends it. It only reads.',
+    'row-level security and missing indexes, each with the SQL that fixes it. It only reads.',
   options: {
     role: { value: 'ROLE', help: 'Whose API (default: anon).' },
     json: { value: null, help: 'Print the report as JSON.' },

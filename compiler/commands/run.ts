@@ -62,5 +62,5 @@ function findCommand(commands: readonly Command[], name: string): Command {
   const found = commands.find((command) => command.name === name)
   if (found !== undefined) return found
   const names = [...commands.map((command) => command.name), 'help']
-  throw misuse(`there is no command ${name}${didYouMean(name, names)}`)
+  throw misuse(`unknown command ${name}${didYouMean(name, names)}`)
 }

@@ -91,7 +91,7 @@ export async function readLocalSecret(dataFolder: string): Promise<string | null
   }
 }
 
-/** The secret that `start` created, for the embedded database; null if another one is configured. */
+/** The secret that `start` created, for the embedded database; null if the settings configure a secret. */
 export const embeddedSecret = async (settings: Settings): Promise<string | null> =>
   settings.databaseUrl === null && settings.databaseOwnerUrl === null ? readLocalSecret(settings.dataFolder) : null
 

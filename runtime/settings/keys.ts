@@ -66,7 +66,7 @@ export const settingKeys = {
   },
   databaseListenUrl: {
     env: 'DATABASE_LISTEN_URL',
-    help: 'Connection URL by which changes are told, for the role of DATABASE_URL: to the primary, around poolers. DATABASE_URL where it is not set.',
+    help: 'Connection URL for reports of changes, for the role of DATABASE_URL: to the primary, without poolers. Default: DATABASE_URL.',
     secret: true,
     parse: postgresUrl,
     fallback: null,
@@ -108,21 +108,21 @@ export const settingKeys = {
   },
   pooler: {
     env: 'DATABASE_POOLER',
-    help: `What stands before Postgres: ${poolerSettings.join(', ')}; a pooler keeps prepared statements or does not.`,
+    help: `The pooler in front of Postgres: ${poolerSettings.join(', ')}; a pooler keeps prepared statements or does not.`,
     secret: false,
     parse: oneOf(poolerSettings),
     fallback: 'auto',
   },
   statementTimeoutMs: {
     env: 'STATEMENT_TIMEOUT_MS',
-    help: "Limit of a statement in milliseconds; 0 is no limit. By default the login role's own statement_timeout, or 30000.",
+    help: "Limit of a statement in milliseconds; 0 disables it. By default the login role's own statement_timeout, or 30000.",
     secret: false,
     parse: wholeNumber(0, 2_147_483_647),
     fallback: null,
   },
   requestTimeoutMs: {
     env: 'REQUEST_TIMEOUT_MS',
-    help: 'Limit of a GraphQL request in milliseconds from its arrival to its commit; 0 is no limit.',
+    help: 'Limit of a GraphQL request in milliseconds from its arrival to its commit; 0 disables it.',
     secret: false,
     parse: wholeNumber(0, 2_147_483_647),
     fallback: 45_000,
@@ -150,7 +150,7 @@ export const settingKeys = {
   },
   workers: {
     env: 'WORKERS',
-    help: 'Processes that answer requests, which another one compiles for; auto: one on each processor.',
+    help: 'Processes that answer requests; a further process compiles for them. auto: one for each processor.',
     secret: false,
     parse: workerCount,
     fallback: 1,

@@ -327,7 +327,7 @@ describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout:
     await expect.poll(async () => (await refresh.click(), told.count()), { timeout: 5_000 }).toBe(1)
     const figures = page.getByLabel('Live queries now')
     expect(await figures.innerText()).toMatch(/1, which ask 1 different queries[^]*median \d+ ms.* of the last 1$/)
-    await page.getByRole('row', { name: 'a change was told 1 0 0', exact: true }).waitFor()
+    await page.getByRole('row', { name: 'a reported change 1 0 0', exact: true }).waitFor()
     await checkAccess()
     await shoot('live')
     expect(errors).toEqual([])

@@ -63,10 +63,10 @@ describe('the command line', () => {
   })
 
   it.each<[readonly string[], string]>([
-    [['setings'], 'there is no command setings; did you mean settings?'],
-    [['help', 'kyes'], 'there is no command kyes; did you mean keys?'],
-    [['frobnicate'], 'there is no command frobnicate'],
-    [['--verbose'], 'there is no command --verbose'],
+    [['setings'], 'unknown command setings; did you mean settings?'],
+    [['help', 'kyes'], 'unknown command kyes; did you mean keys?'],
+    [['frobnicate'], 'unknown command frobnicate'],
+    [['--verbose'], 'unknown command --verbose'],
     [['echo', '--lout'], 'echo has no option --lout; did you mean --loud?'],
     [['echo', '-x'], 'echo has no option -x'],
     [['echo', '--__proto__'], 'echo has no option --__proto__'],

@@ -150,7 +150,7 @@ function problemOfScript([verb = '', name = '']: readonly string[]): string | nu
 
 async function problemOfCommand([name = '', ...args]: readonly string[]): Promise<string | null> {
   const command = await commandNamed(name)
-  if (command === undefined) return `there is no command ${name}`
+  if (command === undefined) return `unknown command ${name}`
   parseCommandLine(command, args)
   return null
 }

@@ -257,9 +257,9 @@ describePresent(
       })
       const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })
       const { errors } = JSON.parse(await stream.body()) as { errors: readonly { message: string }[] }
-      expect(errors.map(({ message }) => message)).toEqual(['Changes of what it reads are not told.'])
+      expect(errors.map(({ message }) => message)).toEqual(['Changes of the tables that it reads are not reported.'])
       const told = await fetch(`${served.url}/admin/v1/live`, { headers: { apikey: served.service } })
-      expect(await told.text()).toContain('a pooler stands before the database: set DATABASE_LISTEN_URL')
+      expect(await told.text()).toContain('a pooler is in front of the database: set DATABASE_LISTEN_URL')
     })
   },
 )

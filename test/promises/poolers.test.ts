@@ -270,7 +270,7 @@ describePresent(
     }
 
     const wrongModes = [
-      ['none', 'transaction', 'DATABASE_POOLER=none, but a pooler stands before the database: set it to auto'],
+      ['none', 'transaction', 'DATABASE_POOLER=none, but a pooler is in front of the database: set it to auto'],
       ['auto', 'statement', 'set its pool_mode to transaction'],
     ] as const
 

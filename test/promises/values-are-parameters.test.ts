@@ -110,7 +110,7 @@ describe('texts of any kind', () => {
       [read, { a: '😀', b: [half] }],
     ] as const) {
       expect(messagesOf(await service.graphql(query, { variables }))).toEqual([
-        'Invalid input for String type. Half of a surrogate pair is no character',
+        'Invalid input for String type. Half of a surrogate pair is not a character',
       ])
     }
     expect(dataOf(await service.graphql('{ __typename }'))).toEqual({ __typename: 'Query' })

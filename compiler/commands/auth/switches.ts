@@ -153,5 +153,5 @@ async function show({ database, terminal }: AuthWork, names: readonly AuthSettin
 
 function knownSetting(name: string): AuthSettingName {
   if (isAuthSettingName(name)) return name
-  throw misuse(`there is no setting ${name}; catalograph auth get shows them all`)
+  throw misuse(`unknown setting ${name}; catalograph auth get lists all settings`)
 }

@@ -23,7 +23,7 @@ export const placeOptions: Readonly<Record<'from' | 'role' | 'key', CommandOptio
 
 export const placeDescription =
   'Reads the schema from a folder that `compile` wrote, from a service by introspection (with --key, or with JWT_SECRET\n' +
-  'for any role; a comment has to enable introspection), or from a database, to which it writes nothing. Without --from\n' +
+  'for any role; a comment must enable introspection), or from a database, to which it writes nothing. Without --from\n' +
   'it is the database of DATABASE_OWNER_URL or DATABASE_URL, or the embedded one while it runs.'
 
 /** @throws CommandFailure if the options name no source */

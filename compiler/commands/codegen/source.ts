@@ -75,7 +75,7 @@ export const credentialsOfSecret = (secret: string, role: string): ServiceCreden
   return { key: sign('anon'), token: sign(role) }
 }
 
-/** A project key has its own role. Throws CommandFailure if that is another one. */
+/** A project key has its own role. Throws CommandFailure if that is a different role. */
 export function credentialsOfKey(key: string, role: string): ServiceCredentials {
   const own = roleOf(key)
   if (own === role) return { key, token: key }

@@ -27,7 +27,7 @@ const seen = 'Every running server and handler obeys within a second.'
 
 export const printKeys: KeysSubcommand = {
   usage: '',
-  summary: 'Print the keys that are good.',
+  summary: 'Print the valid keys.',
   takes: 0,
   run: async ({ settings, terminal }) => {
     const { secret, whose } = await secretOf(settings)
@@ -52,7 +52,7 @@ export const list: KeysSubcommand = {
 
 export const add: KeysSubcommand = {
   usage: `add ${keyRoles.join('|')}`,
-  summary: 'Add a key of that role, which can be revoked by itself, and print it.',
+  summary: 'Add a key of that role, which can be revoked separately, and print it.',
   takes: 1,
   run: async ({ settings, terminal, given }) => {
     const role = keyRoles.find((one) => one === given)
@@ -66,13 +66,13 @@ export const add: KeysSubcommand = {
 
 export const revoke: KeysSubcommand = {
   usage: 'revoke ID|KEY',
-  summary: 'Revoke one key for good, by its id or by itself; all others stay good.',
+  summary: 'Revoke a key permanently, by its id or its text; all other keys stay valid.',
   takes: 1,
   run: async ({ settings, terminal, given }) => {
     const { secret } = await secretOf(settings)
     const { key, listed } = await withDatabase(settings, async (query) => {
       const found = await givenKey(given, settings, await readListed(query))
-      if (found === null) throw new CommandFailure('there is no such key; catalograph keys list shows all')
+      if (found === null) throw new CommandFailure('unknown key; catalograph keys list shows all keys')
       await revokeProjectKey(query, found)
       return { key: found, listed: await readListed(query) }
     })
@@ -155,7 +155,7 @@ async function secretOf(settings: Settings): Promise<{ readonly secret: string; 
   if (secret !== null) return { secret, whose: `the embedded database in ${settings.dataFolder}` }
   throw new CommandFailure(
     settings.databaseUrl === null && settings.databaseOwnerUrl === null
-      ? 'there is no secret to derive keys from: set JWT_SECRET, or run catalograph start once'
-      : 'there is no secret to derive keys from: set JWT_SECRET to the one that this database is served with',
+      ? 'no secret to derive keys from is set: set JWT_SECRET, or run catalograph start once'
+      : 'no secret to derive keys from is set: set JWT_SECRET to the one that this database is served with',
   )
 }

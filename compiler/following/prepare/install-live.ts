@@ -56,7 +56,7 @@ const install = async (query: Query, oid: string): Promise<LiveHindrance | null>
   return query(work, [oid]).then(() => null, hindranceOf)
 }
 
-/** What prevents the installation of each; null: nothing. Locked ones are tried again after all others. */
+/** The obstacle to the installation of each; null: none. Locked ones are tried again after all others. */
 const installAll = async (
   query: Query,
   oids: readonly string[],

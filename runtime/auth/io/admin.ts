@@ -10,7 +10,7 @@ const done = ok(ref('Done'))
 
 const account = {
   email,
-  phone: text('Refused: there are no phones'),
+  phone: text('Refused: phones are not supported'),
   password: text('At most 72 bytes'),
   password_hash: text('bcrypt, Argon2 or Firebase scrypt'),
   email_confirm: flag('The address counts as confirmed'),
@@ -50,7 +50,7 @@ export const removeFactor = io('Takes a factor away', ok(ref('Factor')))
 const linkTypes = ['signup', 'invite', 'magiclink', 'recovery', 'email_change_current', 'email_change_new'] as const
 
 export const generateLink = io(
-  'What a mail would hold, without the mail',
+  'The content of a mail, without sending it',
   ok(
     exactly({
       ...userMembers,
@@ -78,7 +78,7 @@ const auditEntries = ok(
   Type.Array(
     exactly({
       id,
-      payload: object('Who did what'),
+      payload: object('The actor and the action'),
       created_at: Type.Optional(time),
       ip_address: text('Empty where it is not known'),
     }),
@@ -86,9 +86,9 @@ const auditEntries = ok(
 )
 
 export const listAudit = io(
-  'What happened, newest first',
+  'Events, newest first',
   auditEntries,
   query({ ...page, query: text('author:, action: or type:, and a text') }),
 )
 
-export const listAuditOf = io('What a user did and had done to them, newest first', auditEntries, query(page))
+export const listAuditOf = io('Events by and about a user, newest first', auditEntries, query(page))

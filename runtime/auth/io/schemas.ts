@@ -26,8 +26,8 @@ export const userMembers = {
   phone_change_sent_at: Type.Optional(time),
   reauthentication_sent_at: Type.Optional(time),
   last_sign_in_at: Type.Optional(time),
-  app_metadata: object('What the project says of the user'),
-  user_metadata: object('What the user says of himself or herself'),
+  app_metadata: object('Data of the project about the user'),
+  user_metadata: object('Data of the user'),
   factors: Type.Optional(Type.Array(ref('Factor'))),
   identities: Type.Array(ref('Identity')),
   created_at: Type.Optional(time),
@@ -39,7 +39,7 @@ export const userMembers = {
 
 const weakPassword = exactly({
   message: Type.Optional(text('For people')),
-  reasons: Type.Array(oneOf('What is missing', 'length', 'characters', 'pwned')),
+  reasons: Type.Array(oneOf('The missing requirement', 'length', 'characters', 'pwned')),
 })
 
 /** The two forms that X-Supabase-Api-Version selects (spec/auth.md 2.4). */
@@ -63,7 +63,7 @@ export const schemas = {
     identity_id: id,
     id: text("The provider's id of the person"),
     user_id: id,
-    identity_data: Type.Optional(object('What the provider says')),
+    identity_data: Type.Optional(object('Data of the provider')),
     provider: text(['email', ...providerNames].join(' or ')),
     last_sign_in_at: Type.Optional(time),
     created_at: Type.Optional(time),

@@ -20,7 +20,7 @@ import {
 } from './build.ts'
 
 const email = text('Address')
-const phone = text('Refused: there are no phones')
+const phone = text('Refused: phones are not supported')
 const password = text('At most 72 bytes')
 const code = text('The code')
 
@@ -47,12 +47,12 @@ const session = ok(ref('Session'))
 const done = ok(ref('Done'))
 
 export const health = io(
-  'Tells that auth is there',
+  'Confirms that auth is enabled',
   ok(exactly({ version: text('v1'), name: text('GoTrue'), description: text('For people') })),
 )
 
 export const publicSettings = io(
-  'What a sign-in page may offer',
+  'The enabled sign-in methods',
   ok(
     exactly({
       external: exactly(
@@ -63,7 +63,7 @@ export const publicSettings = io(
           ]),
         ),
       ),
-      disable_signup: flag('Nobody new'),
+      disable_signup: flag('New users are refused'),
       mailer_autoconfirm: flag('No mail is needed to sign up'),
       phone_autoconfirm: flag('False'),
       sms_provider: text('Empty'),
@@ -98,9 +98,9 @@ export const token = io('A session for a password, a refresh token, a code or an
   }),
 })
 
-export const otp = io('A mail that signs in, and up where there is no account', done, {
+export const otp = io('A mail that signs in, or signs up a new user', done, {
   ...query(redirectTo),
-  ...body({ ...byMail, phone, data, create_user: flag('False: only whoever has an account') }),
+  ...body({ ...byMail, phone, data, create_user: flag('False: only users with an account') }),
 })
 
 export const magicLink = io('A mail that signs in', done, { ...query(redirectTo), ...body({ ...byMail, phone, data }) })
@@ -132,12 +132,12 @@ export const verify = io(
   },
 )
 
-export const verifyLink = io('What a mailed link opens', redirects(303), {
+export const verifyLink = io('The target of a mailed link', redirects(303), {
   ...query({ token: text("The link's"), type: verificationType, ...redirectTo }),
 })
 
 export const reauthenticate = io('Mails the code that a change of password may need', done)
-export const getUser = io('Who is signed in', ok(ref('User')))
+export const getUser = io('The signed-in user', ok(ref('User')))
 
 export const updateUser = io('Changes address, password or metadata', ok(ref('User')), {
   ...query(redirectTo),
@@ -187,7 +187,7 @@ export const unlinkIdentity = io('Unlinks an identity', done)
 const totp = oneOf('The one kind that there is', 'totp')
 
 export const enrolFactor = io(
-  'A new factor, whose secret is told this once',
+  'A new factor, with its secret, which is shown only once',
   ok(
     exactly({
       id,
@@ -197,7 +197,7 @@ export const enrolFactor = io(
     }),
   ),
   body({
-    factor_type: oneOf('totp; others are refused', 'totp', 'phone', 'webauthn'),
+    factor_type: oneOf('totp; other types are refused', 'totp', 'phone', 'webauthn'),
     friendly_name: text('At most 255 characters'),
     issuer: text('At most 64 characters; the host of the site URL unless it is given'),
   }),
@@ -214,7 +214,7 @@ export const verifyFactor = io('Shows a factor: the session becomes aal2', sessi
 })
 
 export const unenrolFactor = io('Takes a factor away', ok(exactly({ id })))
-export const recoveryCodeStatus = io('Refused: there are no recovery codes', {})
+export const recoveryCodeStatus = io('Refused: recovery codes are not supported', {})
 
-export const recoveryCodes = io('Refused: there are no recovery codes', {}, body({}))
-export const sso = io('Refused: there is no SAML', {}, body({}))
+export const recoveryCodes = io('Refused: recovery codes are not supported', {}, body({}))
+export const sso = io('Refused: SAML is not supported', {}, body({}))

@@ -60,7 +60,7 @@ function split(source: string): readonly Piece[] {
 function readAction(action: string): readonly Piece[] {
   const inner = action.trim()
   if (!/^\.[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(inner)) {
-    throw new TemplateFault(`{{ ${shortened(inner)} }} is no variable; one is written {{ .Token }}`)
+    throw new TemplateFault(`{{ ${shortened(inner)} }} is not a variable; a variable is written {{ .Token }}`)
   }
   const [name = '', ...path] = inner.slice(1).split('.')
   if (!isName(name)) throw new TemplateFault(`{{ .${shortened(name)} }} is not a variable of mails`)

@@ -53,7 +53,7 @@ export function createAccessTokens(secret: string, now: () => number): AccessTok
   }
 }
 
-const ownersMetadata = 'The app_metadata of this user is too large for a token: the project has to shorten it'
+const ownersMetadata = 'The app_metadata of this user is too large for a token: the project must shorten it'
 
 interface ClaimFacts {
   readonly user: UserRow

@@ -32,7 +32,9 @@ export const redirectList: Parser<readonly string[]> = (text) => {
   const faulty = list.kind === 'value' ? list.value.find((entry) => !canAllow(entry)) : undefined
   return faulty === undefined
     ? list
-    : problem(`has ${faulty}, which is no address: it begins with a scheme, such as https://app.example.com/**`)
+    : problem(
+        `has ${faulty}, which is not an address: an address begins with a scheme, such as https://app.example.com/**`,
+      )
 }
 
 /** With a scheme (RFC 3986 3.1), possibly a custom one. A pattern may be part of it, or `**` replace it. */

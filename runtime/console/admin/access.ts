@@ -172,7 +172,7 @@ export async function getAccess({ query }: OwnerCall<typeof io.getAccess>, parts
   const caller = userId === undefined ? { role, claims: JSON.stringify({ role }) } : await callerOf(parts, userId)
   const privileges = await readPrivileges(parts.tools.database, parts.schemas, { schema, name }, caller.role)
   if (privileges === null) throw refuse('not_found', 'The served schemas have no such table')
-  if (privileges.role === null) throw refuse('validation_failed', 'There is no such role')
+  if (privileges.role === null) throw refuse('validation_failed', 'The role does not exist')
   return json<AccessAnswer>({ role: caller.role, ...(await accessOf(parts.asCaller, caller, privileges)) })
 }
 

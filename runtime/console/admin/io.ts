@@ -36,7 +36,7 @@ export const getProject = io(
     exactly({
       url: text('Address, without a slash at its end'),
       anon_key: text('For applications'),
-      mails: either('Kept: there is no mail server', 'kept', 'sent'),
+      mails: either('Kept: no mail server is set', 'kept', 'sent'),
     }),
   ),
 )
@@ -74,7 +74,7 @@ export const patchTemplate = io('Changes a mail', ok(template), body(templateTex
 export const deleteTemplate = io('Resets a template to its default', ok(template))
 
 export const getMails = io(
-  'Mails that are kept because there is no mail server, newest first',
+  'Mails that are kept because no mail server is set, newest first',
   ok(
     exactly({
       mails: Type.Array(
@@ -134,7 +134,7 @@ export const getRequests = io(
 )
 
 export const getLive = io(
-  'What live queries of all workers do, and have done since each started',
+  'The live queries of all workers, and their counts since each started',
   ok(
     exactly({
       streams: whole,
@@ -144,16 +144,16 @@ export const getLive = io(
       runs: Type.Array(
         exactly({
           reason: text('Why they were made'),
-          result: either('Whether the answer was another one', 'changed', 'same', 'failed'),
+          result: either('Whether the answer changed', 'changed', 'same', 'failed'),
           count: whole,
         }),
       ),
-      refused: Type.Array(exactly({ limit: text('What was too many'), count: whole })),
+      refused: Type.Array(exactly({ limit: text('The exceeded limit'), count: whole })),
       lag: orNone(exactly({ answers: whole, p50_ms: whole, p99_ms: whole, max_ms: whole })),
       tables: Type.Array(
         exactly({ schema: text('Its schema'), name: text('Its name'), watches: whole, changes: whole, unheard: whole }),
       ),
-      faults: Type.Array(text('What keeps changes from being told')),
+      faults: Type.Array(text('Faults that prevent reports of changes')),
     }),
   ),
 )
@@ -176,7 +176,7 @@ export const getPolicies = io(
           policies: Type.Array(
             exactly({
               name: text('Its name'),
-              command: either('What it is about', 'all', 'select', 'insert', 'update', 'delete'),
+              command: either('The command', 'all', 'select', 'insert', 'update', 'delete'),
               permissive: flag,
               roles: Type.Array(text('A role, or public')),
               using: sql,
@@ -192,12 +192,12 @@ export const getPolicies = io(
 const commandAccess = Type.Union([
   exactly({
     kind: Type.Literal('no-grant'),
-    privilege: either('What is missing', 'usage', 'select', 'insert', 'update', 'delete'),
+    privilege: either('The missing requirement', 'usage', 'select', 'insert', 'update', 'delete'),
   }),
   exactly({ kind: Type.Literal('no-policy') }),
   exactly({ kind: Type.Literal('rows'), rows: whole, more: flag }),
   exactly({ kind: Type.Literal('new-rows'), checked: flag }),
-  exactly({ kind: Type.Literal('failed'), message: text('What Postgres says') }),
+  exactly({ kind: Type.Literal('failed'), message: text('The message of Postgres') }),
 ])
 
 export const getAccess = io(

@@ -118,7 +118,7 @@ const siteNeeded: SettingProblem = { name: 'site_url', problem: 'is needed while
 
 function problemOf(name: string, text: string | null): readonly SettingProblem[] {
   if (!isAuthSettingName(name)) {
-    return [{ name, problem: `is no setting${didYouMean(name, Object.keys(authSettingKeys))}` }]
+    return [{ name, problem: `is not a setting${didYouMean(name, Object.keys(authSettingKeys))}` }]
   }
   const key: AuthSettingKey<unknown> = authSettingKeys[name]
   const parsed = text === null ? null : (key.save ?? key.parse)(text)

@@ -39,5 +39,5 @@ export async function deleteTemplate(call: OwnerCall, { tools }: AdminParts): Pr
 
 function mailKind({ params: { kind = '' } }: OwnerCall): MailKind {
   if (isTemplateKind(kind)) return kind
-  throw refuse('not_found', `There is no template of this kind; there are ${templateKinds.join(', ')}`)
+  throw refuse('not_found', `Unknown kind of template; the kinds are ${templateKinds.join(', ')}`)
 }

@@ -159,13 +159,13 @@ export async function createMetrics(sources: MetricsSources): Promise<Metrics> {
   })
   const lag = createHistogram({
     name: 'catalograph_live_lag_seconds',
-    help: 'From a change that is told to the answer that shows it.',
+    help: 'From the report of a change to the answer that shows it.',
     labelNames: [],
   })
   const events = new Counter({
     registers,
     name: 'catalograph_events_total',
-    help: 'Events of the log: mail-failed, database-away, revision-failed, request-failed and others.',
+    help: 'Events of the log: such as mail-failed, database-away, revision-failed and request-failed.',
     labelNames: ['event'] as const,
   })
   registerReadMetrics(client, registry, sources)

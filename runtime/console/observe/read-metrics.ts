@@ -97,7 +97,7 @@ function cacheMetrics(caches: () => CacheStats | null): readonly ReadMetric[] {
     {
       kind: 'Gauge',
       name: 'catalograph_cache_entries',
-      help: 'What each cache holds.',
+      help: 'The number of entries of each cache.',
       labelNames: ['cache'],
       read: each((cache, { entries }) => [[entries, { cache }]]),
     },

@@ -39,7 +39,7 @@ export function Page() {
 /** For a key that is not a token of the project, or has the wrong role: says which key to enter. */
 function sentenceOf(code: string, message: string): string {
   if (code === 'not_admin') return 'This is a key of the project, but not its service_role key.'
-  if (code === 'bad_jwt' || code === 'no_authorization') return 'This is no key of this project.'
+  if (code === 'bad_jwt' || code === 'no_authorization') return 'This key does not belong to this project.'
   return message
 }
 

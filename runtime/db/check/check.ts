@@ -12,7 +12,7 @@ import { createLru, type Lru } from '../../lib/caches.ts'
 import { sha256Hex } from '../../lib/text.ts'
 import { currentCall, markExpression } from './version.ts'
 
-/** What a statement is compared with. */
+/** The expected state of the schema. */
 export interface Expected {
   /** A whole version, or its counter alone where nothing else of it is to be compared. */
   readonly version: string
@@ -53,7 +53,7 @@ const memberships = ({ role, superuser, holders, held }: RolePrivileges): readon
   if (superuser) return [isSuperuser(true)]
   const others = holders.filter((holder) => holder !== role)
   const has = others.map((other) => hasRole(other, held.has(other)))
-  // A role that it does not have shows that it is no superuser.
+  // A superuser passes each test of pg_has_role: one that fails proves a role without that attribute.
   return others.some((other) => !held.has(other)) ? has : [isSuperuser(false), ...has]
 }
 
@@ -116,8 +116,8 @@ const forms = {
  * it reads.
  *
  * Where the mark is the one under which the counter is known to hold (schema-marks.ts), comparing the mark suffices, for a
- * tenth of the cost of the counter. A reading statement then compares nothing else, and returns no row where the mark is
- * another one: a call of catalograph.current in the statement costs something even if it is not evaluated. A statement that
+ * tenth of the cost of the counter. A reading statement then compares nothing else, and returns no row where the mark has
+ * changed: a call of catalograph.current in the statement costs something even if it is not evaluated. A statement that
  * writes would write nevertheless.
  */
 const checkedText = (

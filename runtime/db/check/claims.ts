@@ -20,8 +20,8 @@ const settingText = (value: unknown): string => {
 }
 
 /**
- * JSON text of claims -> settings `request.jwt.claim.NAME`. Names of settings know no case, so a claim that differs
- * from a reserved one only in case is left out. Text that is no JSON object gives the reserved ones only, all empty.
+ * JSON text of claims -> settings `request.jwt.claim.NAME`. Names of settings ignore case, so a claim that differs
+ * from a reserved one only in case is left out. Text other than a JSON object gives the reserved ones only, all empty.
  */
 export const claimSettings = (claims: string): ClaimSettingLists => {
   const parsed: unknown = JSON.parse(claims)

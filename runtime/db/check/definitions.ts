@@ -1,8 +1,8 @@
 import { compareBytes, sha256Hex } from '../../lib/text.ts'
 
 /**
- * By what it is decided what reading something reads: policies, views, functions, and those that they name. What a subscription
- * watches was found out of these when it was compiled, and holds as long as they say the same.
+ * The definitions that decide which relations a read reads: policies, views, functions, and those that they name. The
+ * interests of a compiled subscription follow from them, and hold while they are unchanged.
  */
 
 /** A relation, or the functions of a name. */
@@ -34,7 +34,7 @@ const keyOf = ([schema, name]: Start): string => JSON.stringify([schema, name])
 /** A hash of all that is reached; the same in every database that says the same. */
 export function definitionOf(starts: readonly Start[], definitions: Definitions): string {
   const reached = new Set(starts.map(keyOf))
-  // A Set's iterator also visits what is added meanwhile.
+  // A Set's iterator also visits items that are added during the iteration.
   for (const key of reached)
     for (const { leads } of definitions.get(key) ?? []) leads.forEach((to) => reached.add(keyOf(to)))
   const texts = [...reached].flatMap((key) => (definitions.get(key) ?? []).map(({ says }) => `${key} ${says}`))
@@ -47,7 +47,7 @@ const [relation, routine] = [classOf('pg_class'), classOf('pg_proc')]
 /** Objects that came with the server decide nothing that changes. */
 const own = (oid: string): string => `${oid} >= '16384'::pg_catalog.oid`
 
-/** What prints names stands behind `case path.value when ''`, so it cannot run before the search path is empty. */
+/** The functions that print names are behind `case path.value when ''`, so they run with an empty search path. */
 const relationSays = `case path.value when '' then pg_catalog.concat_ws(' ', c.relkind, c.relrowsecurity,
     case when c.relkind = 'v' then pg_catalog.pg_get_viewdef(c.oid) end, case when c.relrowsecurity then policies.said end) end`
 

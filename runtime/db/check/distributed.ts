@@ -8,8 +8,8 @@ import { bareCheck } from './bare-check.ts'
 import { claimSettings } from './claims.ts'
 
 /**
- * What differs where a coordinator (Citus) sends statements, or parts of them, on to other servers, as the role that is current
- * here: they have no schema catalograph to check against, and settings reach them as SET LOCAL in a transaction block alone.
+ * Exchanges with a Citus coordinator, which forwards statements or parts of them to other servers as the current role:
+ * these lack the schema catalograph, and receive settings only as SET LOCAL in a transaction block.
  */
 
 /** SET takes no parameters: here values stand in the text, and each text is used for one caller, so that it has no name. */
@@ -50,9 +50,9 @@ const withoutCheck = ({ name, text, values, closes }: BoundStatement): BoundStat
 })
 
 /**
- * How many checks stand before the statements; one stands behind them, and where that fails nothing is kept. They were sent after
- * their version was seen, so that they saw none before it, and none after it where that still holds at the end. A condition has to
- * hold before anything runs, and a server that replays another one's changes may be behind when it begins.
+ * The number of checks before the statements; one follows them, and its failure rolls all back. The statements were sent
+ * after their version was read, so they saw no earlier one, and no later one if the check at the end passes. A condition
+ * must hold before anything runs, and a standby may lag behind when it begins.
  */
 const checksBefore = ({ condition }: Exchange, replays: boolean): 0 | 1 => (condition !== undefined || replays ? 1 : 0)
 
@@ -96,7 +96,7 @@ const runApart = async (
     const failure = amongOwn(error, exchange, before)
     const next = withoutChange(exchange, failure)
     if (next !== null) return runApart(run, replays, next, context)
-    // It came before the check: the schema may be another one.
+    // It came before the check: the schema may have changed.
     if (before === 0 && isOfStatement(failure)) await run({ ...exchange, statements: [] }, context)
     throw failure
   }
@@ -104,7 +104,7 @@ const runApart = async (
 
 /**
  * Runs exchanges of distributed databases with their checks apart, all others as they are.
- * @param replays the server replays another one's changes
+ * @param replays the server is a standby
  */
 export const checkingApart =
   (run: RunExchange, replays: boolean): RunExchange =>

@@ -19,7 +19,7 @@ export interface ObjectCheck {
   readonly columns: readonly LostColumn[]
   readonly functions: readonly NamedFunction[]
   readonly definitions: Definitions
-  /** What the roles count as that are there, as far as the holders go. */
+  /** The facts of the existing roles, as far as the holders go. */
   readonly roles: Readonly<Record<string, RoleFacts>>
 }
 
@@ -97,7 +97,7 @@ export interface Sought {
   readonly holders: readonly Grantee[]
 }
 
-/** What of these is not there. Rejects with DatabaseFailure, of class 3F or 42 where the database is not prepared. */
+/** The missing ones of these. Rejects with DatabaseFailure, of class 3F or 42 where the database is not prepared. */
 export async function checkObjects(query: Query, sought: Sought): Promise<ObjectCheck> {
   const { relations, functions, wantsDefinitions, roles: asking, holders } = sought
   const { rows } = await query<Row>(
@@ -116,7 +116,7 @@ export async function checkObjects(query: Query, sought: Sought): Promise<Object
   }
 }
 
-/** What decides what reading relations reads. Rejects with DatabaseFailure. */
+/** The definitions that decide which relations a read reads. Rejects with DatabaseFailure. */
 export async function allDefinitions(query: Query): Promise<Definitions> {
   const { lists, expression } = definitionsSql('true')
   const { rows } = await query<Pick<Row, 'definitions'>>(`with ${lists} select ${expression} as definitions`)

@@ -1,6 +1,6 @@
 /**
- * What writers, their triggers and the processes that follow changes agree on in Postgres (docs/live.md): numbers of
- * advisory locks, which belong to one database, and names of channels.
+ * The advisory locks, which belong to one database, and the channels by which writers, their triggers and the readers
+ * of changes communicate (docs/live.md).
  */
 
 /** Any number of its own; the second key of each lock is one of the following. */
@@ -9,7 +9,7 @@ const own = 1_667_328_371
 /** Its second key is the oid of a relation: a process that watches it holds the lock shared for its session. */
 export const watchLocks = own + 1
 
-/** Held by the leader while it sleeps; a writer that gets it shared need not wake anybody. */
+/** Held by the leader while it sleeps; a writer that gets it shared need not notify the leader. */
 export const armedLock = `${own}, 1`
 
 /** Held by the leader as long as it lives. */
@@ -24,11 +24,11 @@ export const leaderView = 'catalograph.live_leader'
 /** Wakes the leader. */
 export const wakeChannel = 'catalograph_live_wake'
 
-/** Tells the other processes that there are changes. */
+/** Notifies the other processes of changes. */
 export const foundChannel = 'catalograph_live_found'
 
 /** How many distinct values of a column a change names; of more it names none. */
 export const mostValues = 300
 
-/** What stands in `relation` where no relation changed: the schema did, or another process leads. */
+/** Values of `relation` for other changes: of the schema, or of the leader. */
 export const noRelation = { schema: 0, leader: 1 } as const

@@ -9,7 +9,7 @@ import { forwardedSettings } from './distributed.ts'
 import type { RoleSettings } from './role-settings.ts'
 
 /**
- * What opens every request, in the same pipeline and transaction as its statements.
+ * The opening of every request, in the same pipeline and transaction as its statements.
  *
  * `reset all` first: a function of the database may have set a parameter for the whole session, and only local settings
  * end by themselves. It restores the values of the startup packet. It leaves `role` alone, so the role is always set
@@ -35,7 +35,7 @@ const claimArms = (names: readonly string[]): string =>
 /** Behind a pooler any transaction may be on another server than the one before: its opening returns when that one started. */
 const serverExpression = "pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())"
 
-/** What an opening is made of besides its exchange. */
+/** The inputs of an opening besides its exchange. */
 interface OpeningContext {
   /** Of the caller's role. */
   readonly settings: RoleSettings

@@ -14,7 +14,7 @@ export interface RoleSettings {
 }
 
 export interface RoleSettingsReader {
-  /** What holds now, or did a second ago at most. Rejects while they cannot be had and never could. */
+  /** The settings, at most a second old. Rejects if they could never be read. */
   readonly of: (role: string) => RoleSettings | Promise<RoleSettings>
 }
 
@@ -28,8 +28,8 @@ const patienceMs = 2_000
 const none: RoleSettings = { pairs: [], readOnly: false }
 
 /**
- * What a request relies on: how names resolve, how values print and are read, whose policies hold and what a transaction
- * sees. `role` and `session_authorization` say who runs it.
+ * Settings that a request relies on: the resolution of names, the format of values, policies and isolation. `role` and
+ * `session_authorization` decide the current role.
  */
 const pinned: ReadonlySet<string> = new Set([
   'search_path',
@@ -56,7 +56,7 @@ interface Stored {
   readonly config: readonly string[]
 }
 
-/** What holds for a role everywhere comes first, and what holds in this database alone replaces it (manual, ALTER ROLE). */
+/** Settings of a role for all databases come first; those for this database replace them (manual, ALTER ROLE). */
 const readAll = `select r.rolname as role, r.rolname = session_user as login, s.setconfig as config
   from pg_db_role_setting s join pg_roles r on r.oid = s.setrole
   where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))

@@ -36,8 +36,8 @@ const first = async <R extends object>(query: Query, text: string, values: reado
 }
 
 /**
- * The mark and, unless it is $1, a transaction that begins after it was read. A server that replays another one's changes begins no
- * transaction of its own: its mark stands for nothing.
+ * The mark and, unless it is $1, a transaction that begins after it was read. A standby begins no transaction of its
+ * own: its mark has no meaning.
  */
 const readMark = `with mark as materialized (select ${markExpression} as value)
   select value::text as value, pg_catalog.pg_is_in_recovery() as replays,
@@ -84,7 +84,7 @@ export const createSchemaMarks = (query: Query, now: () => number): SchemaMarks 
   }
   const run = async (): Promise<void> => {
     running = true
-    // If this fails, requests read the counter themselves meanwhile.
+    // If this fails, requests compare the counter until the next attempt.
     const wait = await step().catch(() => refreshEveryMs)
     due = now() + wait
     running = false

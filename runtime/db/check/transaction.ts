@@ -51,7 +51,7 @@ end $$`,
   values: [],
 })
 
-/** What is known of the server of a connection: the same mark may mean something else on another server. */
+/** Facts about the server of a connection: the same mark may mean something else on another server. */
 interface ServerFacts {
   /** Which one it is; null: a connection without a pooler has one server for its life. */
   readonly server: string | null

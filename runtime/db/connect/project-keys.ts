@@ -27,7 +27,7 @@ export function createProjectKeysReader(query: Query): ReadProjectKeys {
   }
 }
 
-/** PUBLIC may read it: ids and dates are no secrets, and the login role has no privileges of its own. */
+/** PUBLIC may read it: ids and dates are not secret, and the login role has no privileges of its own. */
 const makeTable = `create table if not exists catalograph.project_keys (
   id text primary key, role text not null, added_at timestamptz, revoked_at timestamptz)`
 

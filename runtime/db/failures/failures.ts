@@ -78,10 +78,10 @@ export class HostsFault extends Error {
 /** Code of Node or OpenSSL -> advice. */
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there; check host and port',
-  ENOTFOUND: 'there is no such host',
+  ENOTFOUND: 'the host does not exist',
   EAI_AGAIN: 'the name server does not answer',
-  EHOSTUNREACH: 'there is no way to that host',
-  ENETUNREACH: 'there is no way to that network',
+  EHOSTUNREACH: 'no route to the host exists',
+  ENETUNREACH: 'no route to the network exists',
   ETIMEDOUT: 'the host does not answer; check host, port and firewall',
   ENOENT: 'no server has its socket in that folder',
   ERR_TLS_CERT_ALTNAME_INVALID: 'with sslmode=verify-ca the name is not compared',

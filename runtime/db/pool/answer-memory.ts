@@ -15,7 +15,7 @@ export interface AnswerMemory {
   readonly wait: (exchange: Exchange, context: Context, ms: number) => Promise<boolean>
   /** For an answer that has become large. */
   readonly track: (exchange: Exchange, context: Context) => TrackedAnswer
-  /** Told of one that has not. */
+  /** Called for an answer that stayed small. */
   readonly onSmallAnswer: (exchange: Exchange, context: Context) => void
 }
 
@@ -29,7 +29,7 @@ export interface TrackedAnswer {
 
 export interface AnswerMemoryOptions {
   readonly answers: ByteBudget
-  /** Answers that may stay with Postgres until there is room: each of them holds a connection meanwhile. */
+  /** Answers that may stay with Postgres until there is room: each of them holds its connection. */
   readonly mostPaused: number
 }
 
@@ -45,8 +45,8 @@ const partyOf = (context: Context): string => context?.party ?? ''
 const longestSubject = 1_000
 
 /**
- * What the length of an answer is remembered for: who asked, and all that was asked, since with other values or for somebody else the
- * same statement may well answer little. Null: too long to be remembered.
+ * The key under which the length of an answer is remembered: the party, and all statements with their values, since
+ * others may receive a short answer. Null: too long to be remembered.
  */
 function subjectOf({ statements }: Exchange, context: Context): string | null {
   const asked = statements.flatMap(({ name, values }) => [name, ...values])

@@ -16,7 +16,7 @@ const backendFacts = `select pg_catalog.version() ~ 'linux' as linux,
   (select reset_val from pg_catalog.pg_settings where name = 'client_encoding') = 'UTF8' as utf8`
 
 /**
- * What each transaction sets on such backends as the client has, where it cannot rely on its connection: each setting costs some
+ * The settings of each transaction behind a pooler, whose backends may lack those of the connection: each costs some
  * microseconds, the encoding most of all.
  */
 export const settingsOn = async (client: pg.Client, settings: SettingPairs): Promise<SettingPairs> => {

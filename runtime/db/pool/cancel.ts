@@ -13,7 +13,7 @@ import { within } from '../../lib/timers.ts'
 /** Why a request ends before Postgres has ended it. */
 export type EndCause = Extract<DatabaseFailureKind, 'gone' | 'deadline' | 'stopping'>
 
-/** What pg knows of a connection beyond its types. */
+/** Members of a pg client beyond its types. */
 interface CancelKey {
   readonly host: string
   readonly port: number

@@ -16,7 +16,7 @@ export interface ConnectingOptions {
   /** Milliseconds. */
   readonly connectTimeout: number
   readonly described: Described | null
-  /** What a connection with a backend of its own runs before anything else. */
+  /** The first work on a connection with a backend of its own. */
   readonly prepare?: (client: pg.Client) => Promise<unknown>
 }
 
@@ -25,7 +25,7 @@ type Open = () => Promise<Opened<pg.Client>>
 export const openTo = (server: Server, pooler: PoolerSetting, config: pg.ClientConfig): Open =>
   createOpen(openingOf(server, config), pooler)
 
-/** What is known of the pooler before a server. */
+/** Facts about the pooler in front of a server. */
 interface PoolerFacts {
   /** Asks by a first connection. Rejects with PoolerFault where the pooler cannot be worked with. */
   readonly of: (client: pg.Client) => Promise<Pooled>

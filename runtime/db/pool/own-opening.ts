@@ -10,7 +10,7 @@ export const takeRole = (isLocal: boolean): string => `select pg_catalog.set_con
   from pg_catalog.pg_roles where rolname = $1 and pg_catalog.pg_has_role(session_user, oid,
     case when pg_catalog.current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)`
 
-/** What each transaction behind a pooler begins with: what a connection of its own keeps. */
+/** The beginning of each transaction behind a pooler: settings that a direct connection keeps. */
 export const openingFor = (settings: SettingPairs, role: string | null): readonly SentStatement[] => {
   const text = `select where case
   ${localArms([['role', 'none'], ...settings])}

@@ -29,7 +29,7 @@ export interface DatabaseOptions {
   readonly url: string
   /** Served schemas, in order; they become the search path, and what extensions put into `extensions` after them. */
   readonly schemas: readonly string[]
-  /** What callers share; service_role and our own statements have two more (shares.ts). */
+  /** The connections that callers share; service_role and our own statements have two more (shares.ts). */
   readonly poolSize?: number
   /**
    * Milliseconds for one statement, enforced by Postgres; 0 sets no limit. Left out: the login role's own statement_timeout,
@@ -44,7 +44,7 @@ export interface DatabaseOptions {
   readonly pooler?: PoolerSetting
   /** The memory that answers share; left out: it is not counted. */
   readonly answers?: ByteBudget
-  /** Given for a server that replays another one's changes. */
+  /** Present for a standby. */
   readonly replaying?: {
     /**
      * How long a statement waits for a lock, in milliseconds. Replaying alone holds locks there that a reader waits for, and it
@@ -175,7 +175,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     connectTimeout,
     described: null,
   })
-  // A limit for requests that is shorter is no limit for reading a catalogue.
+  // A shorter limit of requests does not apply to reading a catalogue.
   const ownTimeout = timeout === 0 ? 0 : Math.max(timeout, usualStatementTimeout)
   const own = openPool(connectTimeout)
   const ownServer = serverOf(options.url, ownSettings(['pg_catalog'], ownTimeout))

@@ -3,7 +3,7 @@ import type { Settings } from '../../settings/keys.ts'
 import { PoolerFault, poolerFault, type Pooler } from '../connect/pooler.ts'
 import { withDatabase } from './pool.ts'
 
-/** What stands before the databases that a process connects to, found out before it serves. */
+/** The poolers in front of the databases of a process, found before it serves. */
 
 /** Rejects where no connection is to be had. */
 export const poolerBefore = (url: string): Promise<Pooler> =>
@@ -11,7 +11,7 @@ export const poolerBefore = (url: string): Promise<Pooler> =>
 
 type UrlSettings = Pick<Settings, 'databaseOwnerUrl' | 'databaseAuthUrl' | 'pooler'>
 
-/** What cannot be worked with behind the URLs beside that of the requests. An unreachable URL is reported by its user. */
+/** Unusable poolers behind the URLs other than that of the requests. An unreachable URL is reported by its user. */
 export async function faultsOfOthers(
   requestsUrl: string,
   { databaseOwnerUrl, databaseAuthUrl, pooler }: UrlSettings,

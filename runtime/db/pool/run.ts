@@ -65,15 +65,15 @@ interface Running {
   stops: readonly (() => unknown)[]
 }
 
-/** What our own exchange may take beyond its statements' time limits before the connection counts as dead. */
+/** The time beyond the limits of its statements after which the connection of our own exchange counts as dead. */
 const answerGrace = 5_000
 
 /** The precision of deadlines, in milliseconds. */
 const deadlineCheckMs = 50
 
 /**
- * How long who reads waits for Postgres to end it, in milliseconds: a function may catch its cancellation, and a pooler that has
- * too much to do hands it on seconds later. What writes waits until it is known whether it was kept.
+ * The time that a reading request waits for its cancellation, in milliseconds: a function may catch it, and a busy pooler
+ * may forward it seconds later. A writing request waits until the outcome is known.
  */
 const readersWaitMs = 500
 
@@ -184,7 +184,7 @@ const send = (run: Running, roleSettings: RoleSettings, reject: (error: unknown)
   const grow: Grow | null =
     answerMemory && ((bytes, told) => (run.tracked ??= answerMemory.track(exchange, context)).grow(bytes, told))
   run.stops = [startClock(run), running.add(run)]
-  // What writes is left to its deadline: it may be about to commit.
+  // A writing exchange continues until its deadline: it may be about to commit.
   if (context !== undefined && exchange.readOnly) context.onAbort = () => endRun(run, 'gone')
   try {
     runOnConnection(connection, exchange, roleSettings, marks.newest(), (result) => settle(run, result), grow)
@@ -266,7 +266,7 @@ const check = async (
   outcome(alone, await once(alone, context))
 }
 
-/** @param replays the server replays another one's changes */
+/** @param replays the server is a standby */
 export const runWith = (once: RunOnce, replays: boolean): RunExchange => {
   const run: RunExchange = async (exchange, context) => {
     let result = await once(exchange, context)

@@ -18,16 +18,16 @@ export interface Shares {
   readonly recheckMs: number | null
 }
 
-/** What is known of a caller's requests; nothing of a new caller's. */
+/** The speed of a caller's requests; unknown for a new caller. */
 type Pace = 'quick' | 'unknown' | 'slow'
 
 /** To be called once, when the connection is free again. */
 export type Lease = () => void
 
-/** Below this there is too little to share: everybody may hold everything. */
+/** A smaller pool is not shared: each party may hold all of it. */
 export const smallestShared = 4
 
-/** What only service_role and our own statements may take. */
+/** Connections for service_role and our own statements only. */
 const reserved = 2
 
 const leftByParty = 2
@@ -107,7 +107,7 @@ interface QuickCallers {
   readonly paceOf: (party: string) => Pace
   /** Receives how long a connection was held, in milliseconds. */
   readonly held: (context: RequestContext, ms: number) => void
-  /** Whether somebody was quick of late. */
+  /** Whether a request was quick recently. */
   readonly isWanted: () => boolean
 }
 

@@ -108,7 +108,7 @@ function elementOf(value: unknown): string {
 /** An acquired connection. */
 interface AcquiredConnection {
   readonly connection: Connection
-  /** What goes before the statements of a transaction, in its first round trip. */
+  /** Statements before those of a transaction, in its first round trip. */
   readonly opening: readonly SentStatement[]
   readonly decodes: ReadonlyMap<string, Decode>
   /** A statement failed. */

@@ -18,7 +18,7 @@ export type SendQueued = (queue: readonly Queued[], before: readonly SentStateme
 /** The connection that a transaction has. */
 interface TransactionConnection {
   readonly acquired: {
-    /** What goes before the statements of a transaction, in its first round trip. */
+    /** Statements before those of a transaction, in its first round trip. */
     readonly opening: readonly SentStatement[]
     readonly failed: boolean
     mustDestroy: boolean
@@ -51,7 +51,7 @@ function createPipeline({ acquired, send }: TransactionConnection): Pipeline {
   }
   const run: RunAny = (statement, values) =>
     new Promise((resolve, reject) => {
-      // One connection runs one exchange at a time: statements that come meanwhile go with the next.
+      // One connection runs one exchange at a time: statements that come during it go with the next.
       if (queue.length === 0) last = last.then(flush)
       queue.push({ statement, values, resolve, reject })
     })

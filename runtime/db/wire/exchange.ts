@@ -93,7 +93,7 @@ export interface Connection {
 const maxAnswer = 33_554_432
 
 export const outOfAnswerMemory = (): DatabaseFailure =>
-  new DatabaseFailure('overloaded', 'There is no room for the answer at the moment; try again shortly.', null, null)
+  new DatabaseFailure('overloaded', 'The server is short of memory for answers; try again shortly.', null, null)
 
 const answerTooLarge = (): DatabaseFailure =>
   new DatabaseFailure(

@@ -109,7 +109,7 @@ const isAboveZero = (text: string): boolean => /^\d{1,30}(?:\.\d{1,30})?$/.test(
  */
 function checked(text: string, maxLength: number | null): string {
   if (loneSurrogate.test(text))
-    throw badArgument('Invalid input for String type. Half of a surrogate pair is no character')
+    throw badArgument('Invalid input for String type. Half of a surrogate pair is not a character')
   if (maxLength !== null && text.length > maxLength && [...text].length > maxLength) {
     throw badArgument(`Invalid input for String type. Maximum character length ${maxLength}`)
   }

@@ -115,7 +115,7 @@ const sentences: Partial<Record<DatabaseFailure['kind'], string>> = {
   stale: 'The database schema kept changing while the request was tried; nothing was done.',
   'role-refused': "The token's role cannot be assumed.",
   'across-shards':
-    'The request relates rows that lie on different servers, which this database cannot do; ask within one tenant, or for each collection by itself.',
+    'The request relates rows that lie on different servers, which this database cannot do; query one tenant, or each collection separately.',
   timeout: 'The request took longer than is allowed and was given up; nothing was kept.',
 }
 

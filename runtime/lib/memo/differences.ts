@@ -146,7 +146,7 @@ function* exchanged<Item, Result>(
 export interface KnownDifferences {
   /** As differencesBetween; known where the one list was made of the other, or where it was asked before. */
   readonly between: (before: readonly unknown[], now: readonly unknown[]) => readonly Difference[]
-  /** Notes where a list differs that was made of another one. */
+  /** Records the differences of a list from the list that it was made of. */
   readonly note: (before: readonly unknown[], now: readonly unknown[], differences: readonly Difference[]) => void
 }
 
@@ -181,8 +181,8 @@ export function createKnownDifferences(): KnownDifferences {
 }
 
 /**
- * Where a list differs that was made item by item of another one: at the differences of these, where something else was made, and
- * at places of their own.
+ * The differences of a list that was made item by item of another list: at those of the other lists, where the result
+ * differs, and at places of its own.
  * @param places ascending, in the later list
  */
 export function differencesMade(

@@ -19,7 +19,7 @@ import {
 } from './tables.ts'
 import { atOnce, mapInSteps, type Steps } from '../steps.ts'
 
-/** What was made of the last list of each function: a list or table of thousands is followed by where the next one differs. */
+/** The results for the last list of each function: of the next list only the differences are computed. */
 interface ListMemory {
   /**
    * Of items that were in the last list, only those are made again that looked up what has changed. A step is one of them, and
@@ -43,7 +43,7 @@ interface ListMemory {
 
 interface Making<Item, Result> {
   readonly made: (item: Item) => Result
-  /** What was looked up when it was made. */
+  /** The lookups when it was made. */
   readonly readsOf: (item: Item) => Reads | null
 }
 
@@ -289,7 +289,7 @@ export function createSharing(
   }
 }
 
-/** The same without a memo: the items that share a key with another one, or have one twice, in order. */
+/** The same without a memo: the items that share a key with another item, or have one twice, in order. */
 export const itemsSharing: Sharing = function* (keysOf, items) {
   return groupedItems(sharedAmong(yield* groupsOf(keysOf, items), yield* keysIn(keysOf, items)), items)
 }

@@ -59,14 +59,14 @@ export interface Memo {
     items: readonly Item[],
     ...inputs: In
   ) => Promise<readonly Result[]>
-  /** The items by key, of which each has another one. */
+  /** The items by their keys, which differ. */
   readonly table: <Item>(keyOf: (item: Item) => string, items: readonly Item[]) => Table<Item>
   /** By key: the items that have it, in their order. */
   readonly groups: <Item extends object>(
     keysOf: (item: Item) => readonly string[],
     items: readonly Item[],
   ) => Steps<Table<readonly Item[]>>
-  /** The items that share a key with another one, or have one twice, in their order. */
+  /** The items that share a key with another item, or have one twice, in their order. */
   readonly sharing: <Item extends object>(
     keysOf: (item: Item) => readonly string[],
     items: readonly Item[],
@@ -159,7 +159,7 @@ export const withoutMemory: Memo = {
   sharing: itemsSharing,
 }
 
-/** What one engine after the other remembers of a manifest as roles with the same privileges see it. */
+/** The cached results for roles with the same privileges, which successive engines share. */
 export interface RoleMemory {
   /** Of what is the same for all roles. */
   readonly shared: Memo

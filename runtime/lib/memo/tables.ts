@@ -103,7 +103,7 @@ class View<T, U> implements Table<U> {
 /** Applies a module's function to the values of a table, on each lookup. */
 export const viewOf = <T, U>(table: Table<T>, read: (value: T, key: string) => U): Table<U> => new View(table, read)
 
-/** What remembered functions look up, and who of a list looked up what. */
+/** The lookups of remembered functions, and the items of a list by their lookups. */
 
 export type Inputs = readonly unknown[]
 
@@ -125,15 +125,15 @@ type AnyTables = Tables & Readonly<Record<string, Lookup<unknown>>>
 const areTables = (input: unknown): input is AnyTables =>
   typeof input === 'object' && input !== null && areTablesKey in input
 
-/** What was looked up: by table and key, what was found. */
+/** Lookups: by table and key, the found value. */
 export type Reads = Map<string, Map<string, unknown>>
 
-/** What is kept must not keep the tables of a compile alive. */
+/** An entry must not keep the tables of a compile alive. */
 export const withoutTables = (inputs: Inputs): Inputs => inputs.map((input) => (areTables(input) ? null : input))
 
 export const readsFor = (inputs: Inputs): Reads | null => (inputs.some(areTables) ? new Map() : null)
 
-/** What a function was given but for tables, and what it looked up in them; null where there are none. */
+/** The inputs of a function except tables, and its lookups in those; null without tables. */
 export interface Dependencies {
   readonly inputs: Inputs
   readonly reads: Reads | null
@@ -196,7 +196,7 @@ export interface Readers {
   readonly replace: (item: unknown, before: Reads | null, now: Reads | null) => void
 }
 
-/** What was found under a key, and by whom. */
+/** The value under a key, and its readers. */
 interface LookupEntry {
   value: unknown
   readonly readers: unknown[]

@@ -27,17 +27,14 @@ const eventTable = {
     ({ graceMs }) => `requests still ran after ${graceMs} ms and were cancelled`,
   ),
   stopped: row('info', () => 'stopped'),
-  workers: row<{ count: number }>('info', ({ count }) => `${count} workers serve, compiled for by this process`),
+  workers: row<{ count: number }>('info', ({ count }) => `${count} workers serve; this process compiles for them`),
   'worker-ended': row<{ worker: number; how: string; retryInMs: number }>(
     'error',
-    ({ worker, how, retryInMs }) => `worker ${worker} ended ${how}; another one starts in ${retryInMs} ms`,
+    ({ worker, how, retryInMs }) => `worker ${worker} ended ${how}; a new worker starts in ${retryInMs} ms`,
   ),
   reloading: row('info', () => 'replacing the workers, one after the other'),
   reloaded: row('info', () => 'every worker is replaced'),
-  'reload-failed': row(
-    'error',
-    () => 'a new worker did not come to serve, so those that serve stay; its own lines say why',
-  ),
+  'reload-failed': row('error', () => 'a new worker did not start, so the present workers stay; see its log'),
   'not-ready': row<{ attempt: number; retryInMs: number; reason: string }>(
     'warn',
     ({ reason, retryInMs }) => `not ready, trying again in ${retryInMs} ms: ${reason}`,
@@ -50,7 +47,7 @@ const eventTable = {
   'owner-needed': row<{ statements: number }>(
     'warn',
     ({ statements }) =>
-      `an owner of the database has to run ${statements} statements: catalograph prepare --sql prints them`,
+      `an owner of the database must run ${statements} statements: catalograph prepare --sql prints them`,
   ),
   'auth-upgraded': row<{ name: string }>('info', ({ name }) => `the tables of auth are brought up to date: ${name}`),
   'auth-not-upgraded': row<{ reason: string }>(
@@ -65,7 +62,7 @@ const eventTable = {
   'pooler-found': row<{ keepsStatements: boolean }>(
     'info',
     ({ keepsStatements }) =>
-      `a pooler stands before the database, and keeps ${keepsStatements ? '' : 'no '}prepared statements`,
+      `a pooler in front of the database keeps ${keepsStatements ? '' : 'no '}prepared statements`,
   ),
   'revision-ready': row<{ revision: string; ms: number }>(
     'info',

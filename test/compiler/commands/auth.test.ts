@@ -89,7 +89,7 @@ describe('catalograph auth', () => {
       Promise.all([auth('redirects', 'add', entry), auth('set', 'redirect_allow_list', entry)])
     for (const entry of ['notaurl', 'app.example.com/**', '*.example.com', '{a,b}.example/**']) {
       for (const { exitCode, noted } of await both(entry)) {
-        expect([exitCode, noted]).toEqual([1, expect.stringContaining(`${entry}, which is no address: it begins with`)])
+        expect([exitCode, noted]).toEqual([1, expect.stringContaining(`${entry}, which is not an address: `)])
       }
     }
     for (const entry of [
@@ -134,7 +134,7 @@ describe('catalograph auth', () => {
     expect((await auth('reset', 'jwt_exp')).printed).toBe('jwt_exp = 3600')
     expect((await auth('get', 'session_timebox')).printed).toBe('session_timebox = off')
     expect((await auth('get')).printed).toContain('jwt_exp = 3600  (default)\n    Life of an access token.')
-    expect((await auth('set', 'jwt_xep', '1')).noted).toContain('jwt_xep is no setting; did you mean jwt_exp?')
+    expect((await auth('set', 'jwt_xep', '1')).noted).toContain('jwt_xep is not a setting; did you mean jwt_exp?')
     expect((await auth('get', 'nonsense')).exitCode).toBe(2)
     const bad = await run(['auth', 'set', 'jwt_keys', '--stdin'], 'hush-hush')
     expect([bad.exitCode, bad.noted.includes('hush-hush')]).toEqual([1, false])
@@ -173,7 +173,7 @@ describe('catalograph auth', () => {
 
   it('without a database says which setting it needs', async () => {
     const ran = await run(['auth', 'status'], '', { DATABASE_OWNER_URL: '' })
-    expect([ran.exitCode, ran.noted]).toEqual([1, expect.stringContaining('there is no database')])
+    expect([ran.exitCode, ran.noted]).toEqual([1, expect.stringContaining('no database is configured')])
   })
 
   it('is explained by its help', async () => {
@@ -197,7 +197,7 @@ describe('catalograph auth', () => {
 
 describe('catalograph mails', () => {
   it('shows what was kept, newest first, and nothing that steers the terminal', async () => {
-    expect((await run(['mails'])).noted).toBe('There are no mails.')
+    expect((await run(['mails'])).noted).toBe('No mails are kept.')
     for (const [subject, html] of [
       ['First', '<p>One</p>'],
       [

@@ -140,12 +140,12 @@ describe('a database with remarks', () => {
       /Not in the API: no grant \(1\)\n {2}.*\n {4}table public\.hidden\n {6}grant select on "public"\."hidden" to "anon";\n/,
     )
     expect(printed).toMatch(
-      /To mend: row level security is off \(3\)\n {2}Whatever .*\n {4}table public\."2nd"\n {6}alter /,
+      /To fix: row level security is off \(3\)\n {2}Whatever .*\n {4}table public\."2nd"\n {6}alter /,
     )
     expect(printed.split('Whatever the grants allow')).toHaveLength(2)
     expect(printed).toContain('Not in the API: no primary key (1)')
     expect(printed).toContain('Did you mean "name"?')
-    expect(printed).toMatch(/To mend: the foreign key has no index \(1\)/)
+    expect(printed).toMatch(/To fix: the foreign key has no index \(1\)/)
     const report = JSON.parse((await run(['report', '--json', '--role', 'anon'])).printed) as SchemaReport
     expect(report.relations).toHaveLength(5)
     const unguarded = report.advice.find(({ object }) => object === 'table public.author')
@@ -232,7 +232,7 @@ describe('a database with rows that have no key', () => {
     const found = await report()
     expect(found.map(({ message }) => message).sort()).toEqual(messages)
     const { printed } = await runCommand(commands, ['report'], owned())
-    expect(printed).toMatch(/To mend: rows without a key are in no page \(3\)\n[^]* {2}3 rows of table public\.media/)
+    expect(printed).toMatch(/To fix: rows without a key are in no page \(3\)\n[^]* {2}3 rows of table public\.media/)
     const doctored = await runCommand([doctorCommand], ['doctor', '--json'], owned())
     const findings = (JSON.parse(doctored.printed) as readonly Finding[]).filter(({ message }) =>
       / no key \(/.test(message),

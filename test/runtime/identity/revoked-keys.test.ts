@@ -206,7 +206,7 @@ describe('catalograph keys', () => {
       expect(await keys(['revoke', given])).toEqual({
         exitCode: 1,
         printed: '',
-        noted: 'catalograph: there is no such key; catalograph keys list shows all',
+        noted: 'catalograph: unknown key; catalograph keys list shows all keys',
       })
     }
     for (const args of [['add'], ['add', 'authenticated'], ['revoke'], ['list', 'x'], ['new', 'anon']])

@@ -117,7 +117,8 @@ const membershipSql = `select n.role, r.oid is not null as there,
 function membershipFindings(rows: readonly Membership[], login: string): readonly Finding[] {
   const lacking = rows.filter(({ there, member }) => there && !member).map(({ role }) => role)
   const absent = rows.filter(({ there }) => !there).map(({ role }) => role)
-  if (absent.length > 0) return [fault('roles', `there is no role ${absent.join(', ')}`, 'run catalograph prepare')]
+  if (absent.length > 0)
+    return [fault('roles', `these roles do not exist: ${absent.join(', ')}`, 'run catalograph prepare')]
   return lacking.length > 0
     ? [
         fault(
@@ -144,10 +145,10 @@ export async function connectionFindings(query: Query, settings: Settings, now: 
 }
 
 const poolerSentences: Readonly<Record<Pooler, string>> = {
-  none: 'nothing stands before the database',
-  statements: 'a pooler stands before the database, and keeps prepared statements',
+  none: 'no pooler is in front of the database',
+  statements: 'a pooler is in front of the database, and keeps prepared statements',
   'no-statements':
-    'a pooler stands before the database, and keeps no prepared statements, so that each is planned anew',
+    'a pooler in front of the database keeps no prepared statements, so that each statement is planned again',
   'unreliable-statements': '',
   'no-transactions': '',
 }

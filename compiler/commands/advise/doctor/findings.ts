@@ -5,7 +5,7 @@ export interface Finding {
   readonly check: string
   readonly verdict: Verdict
   readonly message: string
-  /** What to do, in words, settings or SQL; null: nothing. */
+  /** The remedy, in words, settings or SQL; null: none. */
   readonly fix: string | null
 }
 

@@ -50,7 +50,7 @@ function remarkFindings(diagnostics: readonly Diagnostic[]): readonly Finding[] 
           advise(
             'citus',
             `${crossing} relations lead from one server to another, so that requests that follow them are refused`,
-            'catalograph report names each, with what mends it',
+            'catalograph report names each, with its fix',
           ),
         ]
       : []),
@@ -63,7 +63,7 @@ function remarkFindings(diagnostics: readonly Diagnostic[]): readonly Finding[] 
       ? [
           advise(
             'names',
-            `${lost} names collide or are no GraphQL names, so that fields are missing`,
+            `${lost} names collide or are not GraphQL names, so that fields are missing`,
             'catalograph annotate writes comments that give each a name',
           ),
         ]
@@ -156,7 +156,7 @@ const connectionFindings = async (listenUrl: string): Promise<readonly Finding[]
     return []
   } catch (error) {
     return [
-      fault(check, `no change is told: ${reasonOf(error)}`, 'DATABASE_LISTEN_URL names another way to the primary'),
+      fault(check, `no change is reported: ${reasonOf(error)}`, 'DATABASE_LISTEN_URL names another way to the primary'),
     ]
   }
 }
@@ -185,7 +185,7 @@ async function missingTriggerFindings(query: Query, tables: readonly LiveRelatio
     may
       ? advise(
           check,
-          `${name} has no triggers yet that tell its changes`,
+          `${name} has no triggers yet that report its changes`,
           'run catalograph prepare, or serve the database as the role that prepares it',
         )
       : fault(

@@ -152,8 +152,8 @@ const watchable = (objects: readonly { readonly object: string; readonly live?: 
 
 const wakesOf = (pins: readonly string[]): string =>
   pins.length === 0
-    ? 'Every change wakes everybody who watches it.'
-    : `A filter on one of these wakes nobody for other rows: ${pins.join(', ')}`
+    ? 'Each change runs every query that watches it again.'
+    : `A filter on one of these columns ignores changes of other rows: ${pins.join(', ')}`
 
 const counts = (things: readonly unknown[], one: string, several: string): readonly string[] =>
   things.length === 0 ? [] : [`${things.length} ${things.length === 1 ? one : several}`]
@@ -190,7 +190,7 @@ const sections = ({ relations, functions, remarks, advice }: SchemaReport): read
   )
   const problems = [...groupBy(advice, ({ problem }) => problem)].map(([problem, group]) =>
     section(
-      `To mend: ${problem}`,
+      `To fix: ${problem}`,
       group.map(({ object, message, sql }) => ({ object, message, fix: sql })),
     ),
   )

@@ -1,6 +1,6 @@
 import { getNamedType, isObjectType, isScalarType, type GraphQLField, type GraphQLSchema } from 'graphql'
 
-const about = '# Runs as whoever is chosen above: row-level security decides what they see.\n'
+const about = '# Runs as the caller chosen above: row-level security decides which rows are visible.\n'
 
 /** More would not fit on one screen beside the answer. */
 const mostFields = 5

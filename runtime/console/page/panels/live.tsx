@@ -23,7 +23,7 @@ function Live({ faults, runs, refused, tables, ...figures }: LiveFigures) {
     <>
       {faults.map((fault) => (
         <p key={fault} role="alert" className="notice">
-          No change is told: {fault}.
+          No change is reported: {fault}.
         </p>
       ))}
       <Figures {...figures} />
@@ -79,7 +79,7 @@ function Figures({
 /** The reasons of runs, in display order. */
 const reasons: Readonly<Record<string, string>> = {
   joined: 'a stream was opened',
-  change: 'a change was told',
+  change: 'a reported change',
   schema: 'the schema, a grant or a role changed',
   outage: 'changes may have been missed',
   retry: 'the run before failed',
@@ -111,7 +111,7 @@ function TableTable({ tables }: Pick<LiveFigures, 'tables'>) {
   return (
     <WideTable
       label="Watched tables"
-      columns={['Table', 'Queries that watch it', 'Changes told', 'Of these, woke nobody']}
+      columns={['Table', 'Queries that watch it', 'Reported changes', 'Without effect']}
       empty="No table is watched."
       rows={tables.map(({ schema, name, watches, changes, unheard }) => (
         <tr key={`${schema}.${name}`}>

@@ -26,7 +26,7 @@ export function OutboxPanel() {
 function Mails({ mails }: MailsAnswer) {
   const [openId, setOpenId] = useState<string | null>(null)
   const open = mails.find(({ id }) => id === openId) ?? mails[0]
-  if (open === undefined) return <p>There are no mails.</p>
+  if (open === undefined) return <p>No mails are kept.</p>
   return (
     <div className="outbox">
       <ul aria-label="Mails">

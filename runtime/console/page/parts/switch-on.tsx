@@ -7,8 +7,8 @@ export function SwitchOn({ name }: { readonly name: string }) {
         <strong>
           <code>{name}</code> is off.
         </strong>{' '}
-        Switch it on in the comment of the schema, beside what stands there already. It tells what callers may not read:
-        switch it off before the anon key is published.
+        Switch it on in the comment of the schema, beside what stands there already. It reveals names that callers may
+        not read: switch it off before the anon key is published.
       </p>
       <pre tabIndex={0} aria-label="SQL">
         {sql}

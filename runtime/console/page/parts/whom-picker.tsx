@@ -6,7 +6,7 @@ import { Answer } from './answer.tsx'
 import { ChoiceField, TextField } from './controls.tsx'
 
 const kinds: Readonly<Record<Whom['kind'], { readonly title: string }>> = {
-  anon: { title: 'anon: nobody is signed in' },
+  anon: { title: 'anon: not signed in' },
   user: { title: 'a user' },
   service: { title: 'service_role: past row-level security' },
 }
@@ -42,7 +42,7 @@ function UserPicker() {
     <>
       <TextField
         label="User"
-        help={chosen === null ? 'Nobody is chosen yet.' : `Chosen: ${chosen.name}`}
+        help={chosen === null ? 'No user is chosen yet.' : `Chosen: ${chosen.name}`}
         type="search"
         list={listId}
         text={filter}

@@ -55,7 +55,7 @@ const faults: readonly (readonly [holds: (facts: Facts) => boolean, sentence: st
   ],
   [
     ({ prepares }) => prepares,
-    'max_prepared_transactions is not 0, and PREPARE TRANSACTION fails where a change was reported',
+    'max_prepared_transactions is not 0, and PREPARE TRANSACTION fails after a change was reported',
   ],
   [({ ready }) => !ready, 'the database is not prepared for live queries: run catalograph prepare as its owner'],
 ]
@@ -104,7 +104,7 @@ export const createOpenFeedConnection = (url: string, connectTimeoutMs = 5_000):
     try {
       if (pooled)
         throw new FeedFault(
-          'a pooler stands before the database: set DATABASE_LISTEN_URL to a URL that leads around it',
+          'a pooler is in front of the database: set DATABASE_LISTEN_URL to a URL that leads around it',
         )
       await check(connection.query)
       return connection

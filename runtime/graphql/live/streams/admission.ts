@@ -24,5 +24,5 @@ export function countStream(counts: StreamCounts, { party }: StreamOwner, by: 1 
 export const streamRefusals: Readonly<Record<StreamRefusal, string>> = {
   party: 'There are too many streams of this caller; close one first.',
   all: 'There are too many streams at the moment; try again shortly.',
-  memory: 'There is no room for another stream at the moment; try again shortly.',
+  memory: 'The server is short of memory for streams; try again shortly.',
 }

@@ -44,7 +44,7 @@ export interface Hub {
 }
 
 export interface HubParts {
-  /** Makes the feed, which tells this listener. */
+  /** Creates the feed, which notifies this listener. */
   readonly follow: (listener: ChangeListener) => ChangeFeed
   readonly read: ReadInterests
   readonly answer: AnswerRequest
@@ -53,7 +53,7 @@ export interface HubParts {
   readonly lag: (ms: number) => void
 }
 
-/** What is kept of requests, and of answers. */
+/** The memory of requests, and of answers. */
 const requestsSize: BudgetSize = { bytes: 64 * 1_048_576, share: 16 * 1_048_576 }
 const answersSize: BudgetSize = { bytes: 64 * 1_048_576, share: 16 * 1_048_576 }
 
@@ -226,7 +226,7 @@ function wakeThoseOf(hub: HubState, changes: readonly Change[]): void {
 function wake(hub: HubState, watch: LiveWatch, reason: RunReason, afterMs = 0): void {
   if (watch.isClosed) return
   if (watch.phase === 'running') watch.again ??= reason
-  // What changes during a pause makes it end.
+  // A change during a pause ends it.
   if (watch.phase === 'due' && watch.reason === 'retry' && watch.cancel !== null) watch.cancel()
   else if (watch.phase !== 'idle') return
   watch.phase = 'due'
@@ -256,7 +256,7 @@ async function runNow(hub: HubState, watch: LiveWatch): Promise<void> {
   if (watch.again !== null) wake(hub, watch, watch.again)
 }
 
-/** What the end of a run means for its streams. */
+/** The consequences of the end of a run for its streams. */
 function finish(hub: HubState, watch: LiveWatch, end: RunEnd): void {
   if (end.kind === 'answered') watch.failures = 0
   if (end.kind !== 'failed') return

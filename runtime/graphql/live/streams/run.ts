@@ -131,11 +131,12 @@ async function readAgain(
   return refusal
 }
 
-const tooLate = failureResponse('DATABASE_UNAVAILABLE', 'Changes are not told in time.')
+const tooLate = failureResponse('DATABASE_UNAVAILABLE', 'Changes are not reported in time.')
 
 /** Messages of the feed name tables, and failures of our own statements do not concern the caller. */
 const failureOf = (error: unknown): GraphqlResponse => {
-  if (!(error instanceof DatabaseFailure)) return failureResponse('NOT_LIVE', 'Changes of what it reads are not told.')
+  if (!(error instanceof DatabaseFailure))
+    return failureResponse('NOT_LIVE', 'Changes of the tables that it reads are not reported.')
   return error.kind === 'refused' ? tooLate : failureResponse('DATABASE_UNAVAILABLE', error.message)
 }
 

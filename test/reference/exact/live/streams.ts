@@ -184,7 +184,7 @@ const passing: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', conflict])
 
 /** Whether the end needs no lost connection: a conflict, or locks and other work delayed the feed. */
 export const isWithoutOutage = (end: End): boolean =>
-  end?.kind === 'lost' && (end.why.startsWith(conflict) || end.why.includes('Changes are not told in time.'))
+  end?.kind === 'lost' && (end.why.startsWith(conflict) || end.why.includes('Changes are not reported in time.'))
 
 /** The error of a service of compiled documents until it has artifacts of the current schema. */
 export const uncompiled: ReadonlySet<string> = new Set(['DOCUMENT_OUTDATED', 'DOCUMENT_NOT_COMPILED'])

@@ -98,8 +98,8 @@ describe('the settings over HTTP', () => {
     const answer = await patch({ jwt_exp: 120, guests: true, autoconfrim: true, mail_cooldown: -1 })
     expect(answer.status).toBe(422)
     expect(answer.body.problems).toEqual([
-      { name: 'guests', problem: 'is no setting' },
-      { name: 'autoconfrim', problem: 'is no setting; did you mean autoconfirm?' },
+      { name: 'guests', problem: 'is not a setting' },
+      { name: 'autoconfrim', problem: 'is not a setting; did you mean autoconfirm?' },
       { name: 'mail_cooldown', problem: 'must be a whole number between 0 and 86400' },
     ])
     expect(settingOf(await owner('GET', '/settings'), 'jwt_exp').set).toBe(false)

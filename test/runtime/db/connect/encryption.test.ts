@@ -189,7 +189,7 @@ describe.skipIf(missing !== null)(titled('the encryption of connections', missin
       'connect ECONNREFUSED 127.0.0.1:1: nothing listens there; check host and port',
     )
     expect(await reach('postgres://postgres@no-such-host.invalid/postgres')).toMatch(
-      /no-such-host\.invalid: (?:there is no such host|the name server)/,
+      /no-such-host\.invalid: (?:the host does not exist|the name server)/,
     )
   })
 })

@@ -280,7 +280,7 @@ describe('every address', () => {
   it('that does not exist, or cannot be read, is answered in JSON', async () => {
     const response = await exchange('GET', '/nowhere', {})
     expect(response.statusCode).toBe(404)
-    expect(JSON.parse(response.body)).toEqual({ code: 'NOT_FOUND', message: 'There is nothing at this address.' })
+    expect(JSON.parse(response.body)).toEqual({ code: 'NOT_FOUND', message: 'No resource exists at this address.' })
     expect(response.headers['access-control-allow-origin']).toBe('*')
     expect((await exchange('GET', '/graphql/%E0%A4%A', {})).statusCode).toBe(400)
   })

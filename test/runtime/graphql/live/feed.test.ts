@@ -207,9 +207,9 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
   test('a relation without triggers, or a database that is away: refused with the reason', async () => {
     const { feed } = open()
     await expect(feed.watch({ schema: 'public', name: 'plain' }, [])).rejects.toThrow(
-      'the changes of "public"."plain" are not told',
+      'the changes of "public"."plain" are not reported',
     )
-    await expect(feed.watch({ schema: 'public', name: 'nowhere' }, [])).rejects.toThrow('are not told')
+    await expect(feed.watch({ schema: 'public', name: 'nowhere' }, [])).rejects.toThrow('are not reported')
     await feed.watch(posts, [])
     expect(feed.fault()).toBe(null)
     const lost = open({ url: database.url.replace(/:\d+\//, ':1/') })

@@ -231,7 +231,7 @@ describe.each(lawMajors())('catalograph cost on PostgreSQL %i', (major) => {
     [['--documents', 'HERE', '--factor', '2'], 2, '--factor goes with --check'],
     [['--documents', 'HERE', '--large', 'many'], 2, '--large takes a number, not "many"'],
     [['--documents', 'HERE', '--check', '/nowhere'], 2, '--check: /nowhere cannot be read (ENOENT)'],
-    [['--documents', 'HERE', '--check', 'HERE'], 2, 'is no certificate that cost wrote'],
+    [['--documents', 'HERE', '--check', 'HERE'], 2, 'is not a certificate that cost wrote'],
     [['--documents', 'HERE', '--role', 'nobody_knows'], 3, 'the database has no role nobody_knows'],
   ])('%j is refused with a sentence', async (args, exitCode, sentence) => {
     const ran = await run(...args.map((arg) => (arg === 'HERE' ? join(folder, 'app/fragments.graphql') : arg)))

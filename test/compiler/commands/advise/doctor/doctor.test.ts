@@ -43,7 +43,7 @@ describe('catalograph doctor', () => {
   it('finds what is missing before the first start, one after the other', async () => {
     expect(told(await findingsWith({}), 'settings')).toMatchObject({
       verdict: 'fault',
-      message: 'there is no database',
+      message: 'no database is configured',
       fix: expect.any(String),
     })
     expect(told(await findingsWith({ PORT: 'x' }), 'settings')).toMatchObject({
@@ -173,8 +173,8 @@ describe('catalograph doctor', () => {
     expect(await lives()).toMatchObject([{ verdict: 'fault', message: /event triggers/ }].map(loosely))
     await prepareDatabase({ url: live.ownerUrl, login: 'authenticator' })
     expect(await lives()).toMatchObject([
-      { verdict: 'advice', message: 'public.drafts has no triggers yet that tell its changes' },
-      { verdict: 'advice', message: 'public.notes has no triggers yet that tell its changes' },
+      { verdict: 'advice', message: 'public.drafts has no triggers yet that report its changes' },
+      { verdict: 'advice', message: 'public.notes has no triggers yet that report its changes' },
       { verdict: 'ok', message: '0 tables and views can be watched' },
     ])
     // Tables before the functions that write to them, which event triggers call.
@@ -199,7 +199,7 @@ describe('catalograph doctor', () => {
     const wrong = { ...environment, DATABASE_LISTEN_URL: 'postgres://a@127.0.0.1:1/b' }
     expect(told(await findingsWith(wrong), 'live')).toMatchObject({
       verdict: 'fault',
-      message: expect.stringMatching(/^no change is told: /),
+      message: expect.stringMatching(/^no change is reported: /),
     })
   })
 

@@ -57,7 +57,7 @@ const hold = (party: string, bytes: number) => {
   return holding
 }
 
-const overloaded = { kind: 'overloaded', message: 'There is no room for the answer at the moment; try again shortly.' }
+const overloaded = { kind: 'overloaded', message: 'The server is short of memory for answers; try again shortly.' }
 
 test('an answer for which there is no room stays with Postgres until there is, and comes whole', async () => {
   const held = hold('a', 2_000_000)
