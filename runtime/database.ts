@@ -27,6 +27,7 @@ export const openServerPool = (
     poolSize: settings.poolSize,
     pooler: settings.pooler,
     statementTimeout: settings.statementTimeoutMs ?? undefined,
+    lockTimeout: settings.lockTimeoutMs ?? undefined,
     answers,
     ...(replaying !== undefined && { replaying }),
   })

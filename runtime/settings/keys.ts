@@ -120,6 +120,13 @@ export const settingKeys = {
     parse: wholeNumber(0, 2_147_483_647),
     fallback: null,
   },
+  lockTimeoutMs: {
+    env: 'LOCK_TIMEOUT_MS',
+    help: "How long a statement waits for a lock, in milliseconds; 0 is no limit. By default the login role's own lock_timeout, or 2000.",
+    secret: false,
+    parse: wholeNumber(0, 2_147_483_647),
+    fallback: null,
+  },
   requestTimeoutMs: {
     env: 'REQUEST_TIMEOUT_MS',
     help: 'Limit of a GraphQL request in milliseconds from its arrival to its commit; 0 disables it.',

@@ -25,6 +25,7 @@ const databaseCodes: Readonly<Record<DatabaseFailureKind, AuthErrorCode>> = {
   overloaded: 'overloaded',
   stopping: 'unavailable',
   conflict: 'conflict',
+  locked: 'unavailable',
   stale: 'unexpected_failure',
   'role-refused': 'unexpected_failure',
   refused: 'unexpected_failure',

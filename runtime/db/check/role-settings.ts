@@ -79,8 +79,8 @@ const settingsOf = (pairs: ReadonlyMap<string, string>): RoleSettings => ({
 export interface RoleSettingsOptions {
   /** Runs a statement as the login role, outside of requests. */
   readonly query: Query
-  /** False: the login role's own statement_timeout holds for roles that have none. */
-  readonly ownTimeout: boolean
+  /** Settings of the login role that hold for roles without their own. */
+  readonly inherited: readonly string[]
   /** True: the connection's TimeZone holds for every role. */
   readonly ownTimeZone: boolean
   /** The monotonic clock, in milliseconds. */
@@ -91,7 +91,7 @@ export interface RoleSettingsOptions {
 
 export const createRoleSettings = ({
   query,
-  ownTimeout,
+  inherited: names,
   ownTimeZone,
   now = performance.now.bind(performance),
   alone = false,
@@ -125,9 +125,8 @@ export const createRoleSettings = ({
     if (text !== stored || known === null) {
       const roles = await usable(rows)
       const login = rows.find((row) => row.login)?.role
-      const timeout = login === undefined ? undefined : roles.get(login)?.get('statement_timeout')
-      const inherited: readonly (readonly [string, string])[] =
-        ownTimeout || timeout === undefined ? [] : [['statement_timeout', timeout]]
+      const own = login === undefined ? undefined : roles.get(login)
+      const inherited = [...(own ?? [])].filter(([name]) => names.includes(name))
       base = inherited.length === 0 ? none : settingsOf(new Map(inherited))
       known = new Map([...roles].map(([role, pairs]) => [role, settingsOf(new Map([...inherited, ...pairs]))]))
       stored = text

@@ -38,6 +38,9 @@ export const startupSettings = (schemas: readonly string[] | null, statementTime
   statement_timeout: String(statementTimeout),
 })
 
+/** Milliseconds: a migration that waits for a lock holds up every statement behind it, and each of these a connection. */
+export const usualLockTimeout = 2_000
+
 /** For statements of our own, which read times as UTC. */
 export const ownSettings = (schemas: readonly string[], statementTimeout: number): StartupSettings => ({
   ...startupSettings(schemas, statementTimeout),

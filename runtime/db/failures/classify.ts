@@ -6,6 +6,7 @@ import { DatabaseFailure, type DatabaseFailureKind } from './failures.ts'
 const kinds: Readonly<Record<string, DatabaseFailureKind>> = {
   '40001': 'conflict',
   '40P01': 'conflict',
+  '55P03': 'locked',
   '57014': 'timeout',
   '08': 'unavailable',
   '57P01': 'unavailable',
@@ -48,6 +49,7 @@ const ofNames: ReadonlySet<string> = new Set(['42P05', '26000'])
 const sentences: Partial<Readonly<Record<DatabaseFailureKind, string>>> = {
   unavailable: 'The database is not available at the moment; try again later.',
   connections: 'The database has no connection left; try again later.',
+  locked: 'Another transaction holds a lock that the request needs; try again later.',
   'resource-limit': 'The request needs more of a resource than the database is configured to give one statement.',
 }
 
@@ -65,6 +67,7 @@ const aboutServer: ReadonlySet<DatabaseFailureKind> = new Set([
   'connections',
   'resource-limit',
   'timeout',
+  'locked',
 ])
 
 const isRaised = (error: unknown): boolean => error instanceof pg.DatabaseError && raising.has(error.routine ?? '')

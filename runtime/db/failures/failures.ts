@@ -12,6 +12,8 @@ export type DatabaseFailureKind =
   | 'unavailable'
   /** Serialization failure or deadlock; nothing was kept, trying again helps. */
   | 'conflict'
+  /** Another transaction holds a lock for longer than lock_timeout; nothing was kept, trying again helps. */
+  | 'locked'
   /** The answer exceeds its bound; reading was given up and the connection closed. */
   | 'too-large'
   /** statement_timeout, or a cancel request from outside. */

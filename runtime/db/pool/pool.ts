@@ -21,7 +21,7 @@ import { createRunner, endRunning, runOn, runWith } from './run.ts'
 import { queryOn, type Query, createOpen, type Opened } from '../connect/session.ts'
 import { createShares } from './shares.ts'
 import { serverOf, type Opening, type Server } from '../connect/server.ts'
-import { extensionSchema, ownSettings, startupSettings } from '../connect/startup.ts'
+import { extensionSchema, ownSettings, startupSettings, usualLockTimeout } from '../connect/startup.ts'
 import { openTo } from './connecting.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
 
@@ -36,6 +36,8 @@ export interface DatabaseOptions {
    * or else 30 s. A role's own holds for the requests that run as it.
    */
   readonly statementTimeout?: number | undefined
+  /** Milliseconds that a statement waits for a lock, in the same way; left out: the login role's own, or else 2 s. */
+  readonly lockTimeout?: number | undefined
   /** Milliseconds to wait for a connection, be it a new one or one that others hold. */
   readonly connectTimeout?: number
   /** The time zone of requests; without it that of the database or of the login role. */
@@ -164,6 +166,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const poolSize = options.poolSize ?? usualPoolSize
   const settings = {
     ...startupSettings([...options.schemas, extensionSchema], timeout),
+    lock_timeout: String(options.lockTimeout ?? usualLockTimeout),
     ...(timeZone !== undefined && { TimeZone: timeZone }),
     ...(replaying !== undefined && { lock_timeout: String(replaying.lockTimeoutMs) }),
   }
@@ -190,7 +193,10 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     cancellations: createCancellations((processId) => query(terminate, [processId])),
     settings: createRoleSettings({
       query,
-      ownTimeout: options.statementTimeout !== undefined,
+      inherited: [
+        ...(options.statementTimeout === undefined ? ['statement_timeout'] : []),
+        ...(options.lockTimeout === undefined && replaying === undefined ? ['lock_timeout'] : []),
+      ],
       ownTimeZone: timeZone !== undefined,
     }),
     runOnConnection: createRunOnConnection(timeZone === undefined ? [] : [['TimeZone', timeZone]]),

@@ -4,7 +4,13 @@ import { createRoleSettings } from '../../db/check/role-settings.ts'
 import { createRunOnConnection, type TransactionResult } from '../../db/check/transaction.ts'
 import { findPooler, PoolerFault, poolerFault } from '../../db/connect/pooler.ts'
 import { queryOn, type Query } from '../../db/connect/session.ts'
-import { extensionSchema, ownSettings, startupSettings, type SettingPairs } from '../../db/connect/startup.ts'
+import {
+  extensionSchema,
+  ownSettings,
+  startupSettings,
+  usualLockTimeout,
+  type SettingPairs,
+} from '../../db/connect/startup.ts'
 import { throwConnecting } from '../../db/failures/classify.ts'
 import { settingsOn } from '../../db/pool/backend-settings.ts'
 import { endClient } from '../../db/pool/connections.ts'
@@ -43,7 +49,11 @@ const mostWaiting = 200
 export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDatabase {
   const { schemas, connections, keepsConnections: keeps, statementTimeoutMs } = options
   const connect = (): Promise<pg.Client> => options.connect().catch(throwConnecting)
-  const pooledOn = createPooled(Object.entries(startupSettings([...schemas, extensionSchema], statementTimeoutMs)))
+  const requestSettings = {
+    ...startupSettings([...schemas, extensionSchema], statementTimeoutMs),
+    lock_timeout: String(usualLockTimeout),
+  }
+  const pooledOn = createPooled(Object.entries(requestSettings))
   const requests = createObjectPool<Connection>({
     make: async () => {
       const client = watched(await connect())
@@ -72,7 +82,7 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
   const query: Query = (text, values) => own.use((client) => queryOn(client, ownPairs)(text, values))
   const settings = createRoleSettings({
     query,
-    ownTimeout: true,
+    inherited: [],
     ownTimeZone: false,
     now: () => performance.now(),
     alone: !keeps,

@@ -38,6 +38,7 @@ export const failures = {
   DATABASE_TIMEOUT: 'failed',
   DATABASE_RESOURCE_LIMIT: 'failed',
   DATABASE_SHARDS_CROSSED: 'failed',
+  DATABASE_LOCKED: 'unavailable',
   DATABASE_UNAVAILABLE: 'unavailable',
   DATABASE_CONNECTIONS_EXHAUSTED: 'unavailable',
   DEADLINE_EXCEEDED: 'failed',

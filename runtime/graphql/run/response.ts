@@ -97,6 +97,7 @@ const codes: Readonly<Record<DatabaseFailure['kind'], FailureCode>> = {
   'role-refused': 'ROLE_REFUSED',
   unavailable: 'DATABASE_UNAVAILABLE',
   conflict: 'DATABASE_CONFLICT',
+  locked: 'DATABASE_LOCKED',
   timeout: 'DATABASE_TIMEOUT',
   overloaded: 'OVERLOADED',
   stopping: 'SERVER_STOPPING',

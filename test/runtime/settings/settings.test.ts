@@ -35,6 +35,7 @@ describe('settings', () => {
         authPoolSize: 6,
         requestTimeoutMs: 45_000,
         statementTimeoutMs: null,
+        lockTimeoutMs: null,
         jwtSecret: null,
         jwtSecretPrevious: null,
         jwtSecretPreviousUntil: null,

@@ -43,6 +43,16 @@ describe.each(lawMajors())("a role's own settings on PostgreSQL %i", (major) => 
     expect(await shown('anon', 'statement_timeout')).toBe('30s')
   })
 
+  test('come before the limit for locks', async () => {
+    expect(await shown('anon', 'lock_timeout')).toBe('2s')
+    await alter('authenticator', `set lock_timeout = '700ms'`)
+    await alter('anon', `set lock_timeout = '300ms'`)
+    expect(await shown('anon', 'lock_timeout')).toBe('300ms')
+    expect(await shown('authenticated', 'lock_timeout')).toBe('700ms')
+    await alter('anon', 'reset lock_timeout')
+    await alter('authenticator', 'reset lock_timeout')
+  })
+
   test('are any that a role may set, but for what requests rely on', async () => {
     await alter('anon', `set work_mem = '9MB'`)
     await alter('anon', `set app.tenant = 'it''s \\ 7'`)
