@@ -4,12 +4,14 @@ import { createEngine as createCoreEngine, type CreateEngine } from '../../runti
 import { buildView as buildCoreView, type RoleView } from '../../runtime/engine/schema/schema.ts'
 import { visibleTo as coreVisibleTo, type RoleVisibility } from '../../runtime/engine/view.ts'
 import { distinctOn } from './distinct-on/schema.ts'
+import { groups } from './groups/schema.ts'
 import { oneOf } from './one-of/schema.ts'
 import { softDelete } from './soft-delete/schema.ts'
 
 /** The parts of additions in engines. The table is apart from table.ts: the thread that reads documents loads no compiler. */
 const table = {
   distinctOn,
+  groups,
   oneOf,
   softDelete,
 }

@@ -4,6 +4,7 @@ import type { Addition } from './addition.ts'
 import { allowlist } from './allowlist/addition.ts'
 import { distinctOn } from './distinct-on/addition.ts'
 import { explain } from './explain/addition.ts'
+import { groups } from './groups/addition.ts'
 import { limits } from './limits/addition.ts'
 import { oneOf } from './one-of/addition.ts'
 import { schemaReport } from './schema-report/addition.ts'
@@ -14,6 +15,7 @@ const table = {
   allowlist,
   distinctOn,
   explain,
+  groups,
   limits,
   oneOf,
   schemaReport,

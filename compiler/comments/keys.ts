@@ -238,7 +238,6 @@ export const coreKeys = [
     decode: switchedOn,
     help: '{"enabled": true} serves geometry and geography of PostGIS as GeoJSON, with filters by where things are.',
   },
-  tableSwitch('groups', 'gives its collection groups: counts and figures by values of fields'),
   tableSwitch('jsonFilters', 'gives its json and jsonb columns a filter'),
   tableSwitch('ltreeFilters', 'filters its ltree columns by what they lie below and match'),
   tableSwitch('manyToMany', 'lets rows that it connects lead to each other, with what it says of both on the edge'),

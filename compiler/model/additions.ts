@@ -37,7 +37,7 @@ export const manifestFacts = (
 const isAsked = (schema: AnnotatedSchema, addition: ModelAddition): boolean => askedBy(schema, [addition]).length > 0
 
 /** The same of additions in the core. */
-const coreMarks: readonly Mark[] = ['groups', 'unions', 'interfaces', 'updates']
+const coreMarks: readonly Mark[] = ['unions', 'interfaces', 'updates']
 
 export function* marksOf(
   memo: Memo,

@@ -7,7 +7,7 @@ import type { Link, RelationLinks } from './links.ts'
 import { isValidName, toOneField } from './names.ts'
 import { nodeIdField, nodeIdDiagnostic } from './columns.ts'
 import { isIdentified, isUnique } from '../catalog/catalog.ts'
-import { tableAdditions } from './scope.ts'
+import { isOn } from '../comments/additions.ts'
 
 /**
  * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones, then those of its comment
@@ -20,8 +20,7 @@ export function buildRelations(
   linked: WithDiagnostics<readonly RelationFacts[]>,
   crossings: readonly Crossing[],
 ): WithDiagnostics<readonly RelationFacts[]> {
-  const { orderByRelated, groups } = tableAdditions(relation, schema)
-  const joined = orderByRelated === true || groups === true
+  const joined = schema.joins.some((name) => isOn(name, relation, schema))
   const direct = collectPresent([
     ...leadingOn(forward).map((link) => checkName(link, forwardRelation(relation, link, joined))),
     ...leadingBack(reverse).map((link) => checkName(link, reverseRelation(link))),

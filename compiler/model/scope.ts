@@ -18,16 +18,12 @@ export interface ModelScope extends Tables {
   readonly rowTypes: Lookup<ObjectId>
 }
 
-export interface ServedSchema {
+export interface ServedSchema extends Required<SwitchedAddition> {
   readonly name: string
   readonly inflects: boolean
   readonly maxRows: number
   /** The defaults for tables without their own comment. */
   readonly settings: AnnotatedSchema['settings']
-  /** Facts of a table that settings of these names switch on. */
-  readonly switches: readonly (keyof EntityAdditions)[]
-  /** Those of them that are also arguments of its collections. */
-  readonly collectionArguments: readonly (keyof EntityAdditions)[]
 }
 
 /** The default page size (spec/graphql.md 5.3). */
@@ -50,7 +46,7 @@ const idOfRelation = ({ schema, name }: AnnotatedRelation): ObjectId => objectId
 
 /** Additions of tables that are in the core. */
 const coreSwitches: readonly (keyof EntityAdditions)[] = [
-  ...(['columnFilters', 'enumArrays', 'groups', 'nestedWrites'] as const),
+  ...(['columnFilters', 'enumArrays', 'nestedWrites'] as const),
   ...(['orderByRelated', 'relationFilters', 'updates', 'upsert'] as const),
   ...formAdditions,
 ]
@@ -61,6 +57,8 @@ export interface SwitchedAddition {
   readonly switches?: readonly (keyof EntityAdditions)[]
   /** Those of them that are also arguments of collections of the relation. */
   readonly collectionArguments?: readonly (keyof EntityAdditions)[]
+  /** Those of them by which collections are sorted by related rows. */
+  readonly joins?: readonly (keyof EntityAdditions)[]
 }
 
 export const servedSchema = (
@@ -73,6 +71,7 @@ export const servedSchema = (
   settings,
   switches: [...coreSwitches, ...additions.flatMap(({ switches = [] }) => switches)].sort(),
   collectionArguments: additions.flatMap(({ collectionArguments = [] }) => collectionArguments),
+  joins: ['orderByRelated', ...additions.flatMap(({ joins = [] }) => joins)],
 })
 
 /** An object and the served schema that contains it. */

@@ -57,8 +57,6 @@ export interface Manifest {
   readonly distributed?: DistributedFacts
   /** Some served schema has `geo` on, which adds a scalar for GeoJSON (spec/graphql.md 17). */
   readonly geo?: true
-  /** Some relation has `groups` on, which adds the types of groups (spec/graphql.md 17.2). */
-  readonly groups?: true
   /** The forms of values whose filters additions define; absent: none. */
   readonly forms?: readonly FormName[]
   /** The schemas of extensions whose operators those use; absent: none is installed. */
@@ -225,8 +223,6 @@ export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, t
   readonly orderByRelated?: true
   /** Its insert takes `onConflict`. */
   readonly upsert?: true
-  /** Its connections have `groups`. */
-  readonly groups?: true
   /** Arrays of enums are filtered, and printed under the mapped names of their labels. */
   readonly enumArrays?: true
   /** Rows are changed by their keys, several at once with different values, and by operators. */
@@ -408,7 +404,7 @@ export interface RelationFacts {
   readonly notNull: boolean
   /** False if several target rows may match a to-one relation, as with `EntityFacts.unique`: take the first. */
   readonly unique: boolean
-  /** Present if every row has its related row, so that an order may begin with it; with orderByRelated or groups. */
+  /** Present if every row has its related row, so that an order may begin with it; with additions that sort by it. */
   readonly always?: true
   /** Present if the join is more than an equality of columns. */
   readonly way?: WayFacts

@@ -101,39 +101,6 @@ const partsOfAdditions = {
     constraint: 'Constraint',
     updateField: 'UpdateField',
   },
-  groups: {
-    groupBy: 'GroupBy',
-    grouped: 'Grouped',
-    groupKey: 'GroupKey',
-    groupWidths: 'GroupWidths',
-    groupOrder: 'GroupOrder',
-    groupKeyOrder: 'GroupKeyOrder',
-    dayOfWeek: 'GroupDayOfWeek',
-    dayOfWeekOrder: 'GroupDayOfWeekOrder',
-    hourOfDay: 'GroupHourOfDay',
-    hourOfDayOrder: 'GroupHourOfDayOrder',
-    sumOrder: 'SumOrder',
-    avgOrder: 'AvgOrder',
-    minOrder: 'MinOrder',
-    maxOrder: 'MaxOrder',
-    having: 'Having',
-    havingSum: 'HavingSum',
-    havingAvg: 'HavingAvg',
-    havingMin: 'HavingMin',
-    havingMax: 'HavingMax',
-    countDistinct: 'CountDistinctResult',
-    countDistinctOrder: 'CountDistinctOrder',
-    havingCountDistinct: 'HavingCountDistinct',
-    flags: 'FlagResult',
-    flagOrder: 'FlagOrder',
-    havingFlag: 'HavingFlag',
-    percentiles: 'PercentileResult',
-    percentileOrder: 'PercentileOrder',
-    percentileColumnOrder: 'PercentileColumnOrder',
-    havingPercentile: 'HavingPercentile',
-    havingPercentileColumn: 'HavingPercentileColumn',
-    listed: 'ValuesResult',
-  },
 } as const satisfies Readonly<Partial<Record<keyof EntityAdditions, Readonly<Record<string, string>>>>>
 
 export const parts = {
@@ -144,7 +111,6 @@ export const parts = {
   ...partsOfAdditions.columnFilters,
   ...partsOfAdditions.orderByRelated,
   ...partsOfAdditions.upsert,
-  ...partsOfAdditions.groups,
 }
 
 /** Further types of relations, by name: each addition declares those that it brings (compiler/additions/NAME/facts.ts). */

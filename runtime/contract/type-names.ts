@@ -1,7 +1,6 @@
 import { type Memo, withoutMemories, type RoleMemory } from '../lib/memo/memo.ts'
 import { tablesOf, type Tables, type Lookup } from '../lib/memo/tables.ts'
 import { atOnce, type Steps } from '../lib/steps.ts'
-import { bucketTypes } from './aggregates.ts'
 import { filterForms } from './filter-forms.ts'
 import type { CompositeFacts, EntityFacts, EnumFacts, Manifest, UnionFacts } from './manifest.ts'
 import { basesOf, parts, partsWith, type NamePart, type PartTable, infixesOf } from './name-parts.ts'
@@ -47,7 +46,6 @@ const reservedIn = (manifest: Manifest, table: PartTable, memo: Memo): Reserved 
     reservedWith,
     table,
     ...(manifest.geo === true ? geoNames : []),
-    ...(manifest.groups === true ? bucketTypes : []),
     ...(manifest.updates === true ? updateNames : []),
     ...table.typeNames.flatMap(({ name, typeNames = [] }) => (Object.hasOwn(manifest, name) ? typeNames : [])),
     ...(manifest.forms ?? []).flatMap((form) => filterForms[form].types),

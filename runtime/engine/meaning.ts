@@ -1,5 +1,4 @@
 import type { GraphQLEnumType, GraphQLField } from 'graphql'
-import type { RecurringMember } from '../contract/aggregates.ts'
 import type { EntityFacts, FunctionFacts, LookupFacts, RelationFacts } from '../contract/manifest.ts'
 import type { RowKey } from '../contract/lookups.ts'
 import type { Related } from './related.ts'
@@ -31,8 +30,8 @@ export type FieldMeaning =
   | { readonly kind: 'between'; readonly entity: EntityFacts }
   | { readonly kind: 'computed'; readonly function: FunctionFacts }
   | { readonly kind: 'headline'; readonly column: string }
-  /** `pages`: a page of its results, `values` one for each column. */
-  | { readonly kind: 'member'; readonly member: WrapperMember; readonly pages?: EntityFacts }
+  /** `pages`: a page of its results, or one for `each` of its members, of the size that this argument has. */
+  | { readonly kind: 'member'; readonly member: WrapperMember; readonly pages?: EntityFacts; readonly each?: 'atMost' }
 
 /** Members of the types that wrap rows. */
 export type WrapperMember =
@@ -40,27 +39,23 @@ export type WrapperMember =
   | 'pageInfo'
   | 'totalCount'
   | 'aggregate'
-  | 'groups'
   | 'cursor'
   | 'node'
   | 'hasNextPage'
   | 'hasPreviousPage'
   | 'startCursor'
   | 'endCursor'
-  | 'key'
-  | RecurringMember
   | 'count'
   | 'sum'
   | 'avg'
   | 'min'
   | 'max'
-  | 'countDistinct'
-  | 'every'
-  | 'some'
-  | 'percentile'
-  | 'values'
   | 'affectedCount'
   | 'records'
+  | keyof AddedMembers
+
+/** Further ones, by name: each addition declares those that it brings. */
+export interface AddedMembers {}
 
 // graphql-js copies extensions by their string keys.
 const key = 'catalograph'

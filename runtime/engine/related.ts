@@ -1,4 +1,3 @@
-import { figureType, type GroupFigure } from '../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts, UnionFacts } from '../contract/manifest.ts'
 import { lowerFirst } from '../contract/name-parts.ts'
 import type { RoleVisibility } from './view.ts'
@@ -58,52 +57,6 @@ export const orderRelations = (visible: RoleVisibility, entity: EntityFacts): Re
 /** Columns that an enum can name, by field: GraphQL reserves some words. */
 export const enumFields = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
   new Map([...byField(columns)].filter(([name]) => !['true', 'false', 'null'].includes(name)))
-
-/** Columns that rows can be grouped by (spec/graphql.md 17.2), by field: pages of groups are sorted by them. */
-export const groupColumns = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> =>
-  byField(visible.orderable(entity))
-
-/** To-one relations whose values rows can be grouped by. */
-export const groupRelations = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, Related> =>
-  new Map(
-    [...relationsBut(visible, entity, [...groupColumns(visible, entity).keys()])].filter(
-      ([, { relation, target }]) => relation.shape === 'one' && relation.unique && visible.orderable(target).length > 0,
-    ),
-  )
-
-/** Whether rows can be grouped by such a column, here or over relations, which may be cyclic. */
-export function reachesKey(
-  visible: RoleVisibility,
-  entity: EntityFacts,
-  isSuch: (column: ColumnFacts) => boolean,
-  seen: Set<EntityFacts> = new Set(),
-): boolean {
-  if (seen.has(entity)) return false
-  seen.add(entity)
-  return (
-    [...groupColumns(visible, entity).values()].some(isSuch) ||
-    [...groupRelations(visible, entity).values()].some(({ target }) => reachesKey(visible, target, isSuch, seen))
-  )
-}
-
-/** Columns that have a figure (spec/graphql.md 6, 17.2). */
-export const figureColumns = (
-  visible: RoleVisibility,
-  entity: EntityFacts,
-  name: GroupFigure,
-): readonly ColumnFacts[] =>
-  entity.columns.filter((column) => figureType(column, name) !== null && visible.seesColumn(entity, column))
-
-/** Numeric columns, which have percentiles. */
-export const measuredColumns = (visible: RoleVisibility, entity: EntityFacts): readonly ColumnFacts[] =>
-  figureColumns(visible, entity, 'sum').filter(isMeasured)
-
-/** Columns whose distinct values groups can list. */
-export const listedColumns = (visible: RoleVisibility, entity: EntityFacts): readonly ColumnFacts[] =>
-  figureColumns(visible, entity, 'countDistinct')
-
-export const isMeasured = ({ aggregate, type }: ColumnFacts): boolean =>
-  aggregate.sum !== null && type?.kind === 'scalar' && type.name !== 'Opaque'
 
 /**
  * Relations by their field in the row type: the last of a name, unless a computed field has it (spec/graphql.md 2.4).

@@ -9,7 +9,7 @@ import { textsIn } from '../support/texts.ts'
  * knows are compared without them.
  */
 
-const code = ['runtime', 'compiler/comments']
+const code = ['runtime', 'compiler/comments', 'compiler/additions']
   .map((folder) => textsIn(folder, '.ts', ['client', 'dashboard']))
   .join('\n')
   .replaceAll("\\'", "'")

@@ -7,12 +7,13 @@ import {
   type GraphQLOutputType,
 } from 'graphql'
 import { formOf, hasElementFilter } from '../../contract/facts.ts'
-import { figureType, groupFigures, type GroupFigure } from '../../contract/aggregates.ts'
+import { figures } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts, ValueType } from '../../contract/manifest.ts'
-import type { CorePart } from '../../contract/name-parts.ts'
+import { parts, type NamePart } from '../../contract/name-parts.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { filterComputed } from '../computed-filters.ts'
-import { edgeRelations, figureColumns, orderRelations } from '../related.ts'
+import type { WrapperMember } from '../meaning.ts'
+import { edgeRelations, orderRelations } from '../related.ts'
 import { rankFields } from '../searches.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
 import { columnConditions } from './compared.ts'
@@ -20,17 +21,7 @@ import { arrayFilter, formTypesOf, rankType } from './form-filters.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
-import {
-  field,
-  listOf,
-  nonNull,
-  shown,
-  typeName,
-  wrapperFields,
-  type MakePart,
-  type SchemaTypes,
-  type Fields,
-} from './types.ts'
+import { field, listOf, nonNull, shown, typeName, wrapperFields, type MakePart, type SchemaTypes } from './types.ts'
 
 /** Connections, edges, filters, orders and aggregates (spec/graphql.md 4 to 6). */
 
@@ -88,7 +79,7 @@ export const makeConnection: MakePart = (entity, types) =>
         ...(entity.totalCount && { totalCount: [nonNull(scalars.Int), 'How many rows match, on all pages together.'] }),
         ...(aggregate && { aggregate: [aggregate, 'Figures over all rows that match, on all pages together.'] }),
       })
-      return { ...members, ...groupsField(entity, types) }
+      return { ...members, ...types.connectionFields(entity) }
     },
   })
 
@@ -212,8 +203,6 @@ export const makeOrderBy =
     })
   }
 
-const figureNames = ['sum', 'avg', 'min', 'max'] as const
-
 export const makeAggregate: MakePart = (entity, types) =>
   new GraphQLObjectType({
     name: typeName(entity, 'aggregate'),
@@ -221,44 +210,38 @@ export const makeAggregate: MakePart = (entity, types) =>
     fields: () =>
       wrapperFields({
         count: [nonNull(scalars.Int), 'How many rows there are.'],
-        ...figureFields(entity, types, figureNames),
+        ...figureFields(entity, types, figures),
       }),
   })
 
 /** Members with a figure of each column. */
-export const figureFields = (
+export const figureFields = <Name extends WrapperMember>(
   entity: EntityFacts,
   types: SchemaTypes,
-  names: readonly GroupFigure[],
-): Readonly<Partial<Record<GroupFigure, readonly [GraphQLObjectType, string]>>> =>
+  of: Readonly<Record<Name, { readonly result: NamePart; readonly help: string }>>,
+): Parameters<typeof wrapperFields>[0] =>
   Object.fromEntries(
-    names.flatMap((name) => {
-      const { result, help } = groupFigures[name]
+    Object.entries<(typeof of)[Name]>(of).flatMap(([name, { result, help }]) => {
       const type = types.part(entity, result) as GraphQLObjectType | undefined
       return type === undefined ? [] : [[name, [type, help]] as const]
     }),
   )
 
-/** @param help description of the figure of a column */
-export const makeFigureResult = (
-  visible: RoleVisibility,
-  name: GroupFigure,
-  help: string = groupFigures[name].help,
-): MakePart =>
+export const makeFigureResult = (visible: RoleVisibility, name: keyof typeof figures): MakePart =>
   ofColumns(
-    groupFigures[name].result,
-    `${help.replace(/[.,].*$/, '')} of each column.`,
-    (entity) => figureColumns(visible, entity, name),
-    (column) => {
-      const type = scalars[figureType(column, name) as ScalarName]
-      return [name === 'countDistinct' ? nonNull(type) : type, help]
-    },
+    parts[name],
+    figuresOf(figures[name].help),
+    (entity) => entity.columns.filter((one) => one.aggregate[name] !== null && visible.seesColumn(entity, one)),
+    ({ aggregate }) => [scalars[aggregate[name] as ScalarName], figures[name].help],
   )
+
+/** @param help description of the figure of a column */
+export const figuresOf = (help: string): string => `${help.replace(/[.,].*$/, '')} of each column.`
 
 /** An object with a member for each column; undefined without columns. */
 export const ofColumns =
   (
-    part: CorePart,
+    suffix: string,
     description: string,
     columnsOf: (entity: EntityFacts) => readonly ColumnFacts[],
     valueOf: (column: ColumnFacts, types: SchemaTypes) => readonly [type: GraphQLOutputType, help: string],
@@ -267,7 +250,7 @@ export const ofColumns =
     const columns = columnsOf(entity)
     if (columns.length === 0) return undefined
     return new GraphQLObjectType({
-      name: typeName(entity, part),
+      name: entity.name + suffix,
       description,
       fields: () =>
         Object.fromEntries(
@@ -278,46 +261,3 @@ export const ofColumns =
         ),
     })
   }
-
-/** `groups` of a connection (spec/graphql.md 17.2), if the relation has them and a possible key. */
-function groupsField(entity: EntityFacts, types: SchemaTypes): Fields {
-  const by = entity.groups === true ? (types.part(entity, 'groupBy') as GraphQLInputType | undefined) : undefined
-  if (by === undefined) return {}
-  const widths = types.part(entity, 'groupWidths') as GraphQLInputType | undefined
-  const input = (part: 'having' | 'groupOrder'): GraphQLInputType => types.part(entity, part) as GraphQLInputType
-  const groups = field(
-    listOf(types.part(entity, 'grouped') as GraphQLOutputType),
-    { kind: 'member', member: 'groups', pages: entity },
-    'The rows that match, on all pages together, in groups of those with the same key. They are sorted by their key.',
-    {
-      by: {
-        type: nonNull(new GraphQLList(nonNull(by))),
-        description: 'What rows of a group have in common: values of fields, or the time in which they lie.',
-      },
-      ...(widths && {
-        widths: {
-          type: widths,
-          description:
-            'How far groups of numbers reach that are grouped by VALUE, from 0 on. Default: each its own group.',
-        },
-      }),
-      having: { type: input('having'), description: 'Conditions that the groups must meet. Default: none.' },
-      orderBy: {
-        type: new GraphQLList(nonNull(input('groupOrder'))),
-        description: 'What to sort the groups by, the most important first. Groups that tie are sorted by their key.',
-      },
-      first: {
-        type: scalars.Int,
-        description: `How many groups to take; at most ${entity.maxRows}, which is also the default.`,
-      },
-      after: { type: scalars.Cursor, description: 'Take groups that come after this cursor.' },
-      offset: { type: scalars.Int, description: 'How many groups to leave out at the start. Default 0.' },
-      timeZone: {
-        type: scalars.String,
-        description:
-          'The time zone in which days and longer times begin, such as "Europe/Oslo". Default: that of the database.',
-      },
-    },
-  )
-  return { groups }
-}

@@ -21,21 +21,6 @@ import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, 
 import { makeColumnComparison, makeColumnFilter, makeComparedColumn } from './compared.ts'
 import { compositeMakers } from './composites.ts'
 import { formTypesOf } from './form-filters.ts'
-import {
-  flagHelp,
-  makeFigureHaving,
-  makeFigureOrder,
-  makeGroupOrder,
-  makeHaving,
-  makePercentileHaving,
-  makePercentileInput,
-  makePercentileOrder,
-  makeGroupWidths,
-  makeGrouped,
-  makeListed,
-  makePercentiles,
-} from './groups.ts'
-import { bucketEnums, makeGroupBy, makeGroupKey, makeGroupKeyOrder } from './group-keys.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeRelationFilter, makeRelationOrderBy } from './related.ts'
@@ -94,10 +79,9 @@ const sharedWithGeo = typesByName([...sharedByAll.values(), ...geoTypes])
 
 /** Types that do not depend on relations. */
 function sharedTypes(visible: RoleVisibility): Shared {
-  const { geo, groups, updates, forms = [] } = visible.manifest
+  const { geo, updates, forms = [] } = visible.manifest
   const shared = geo === true ? sharedWithGeo : sharedByAll
   const added = [
-    ...(groups === true ? bucketEnums.values() : []),
     ...(updates === true ? updateTypes : []),
     ...visible.additions.flatMap(({ types = [] }) => types),
     ...forms.flatMap((form) => formTypesOf(visible, form)),
@@ -137,37 +121,6 @@ const coreMakers = (visible: RoleVisibility): Readonly<Record<CorePart, MakePart
   onConflict: makeOnConflict,
   constraint: makeConstraint(visible),
   updateField: makeUpdateField(visible),
-  groupBy: makeGroupBy(visible),
-  grouped: makeGrouped,
-  groupKey: makeGroupKey(visible, null),
-  groupOrder: makeGroupOrder,
-  groupWidths: makeGroupWidths(visible),
-  groupKeyOrder: makeGroupKeyOrder(visible, null),
-  dayOfWeek: makeGroupKey(visible, 'DAY_OF_WEEK'),
-  dayOfWeekOrder: makeGroupKeyOrder(visible, 'DAY_OF_WEEK'),
-  hourOfDay: makeGroupKey(visible, 'HOUR_OF_DAY'),
-  hourOfDayOrder: makeGroupKeyOrder(visible, 'HOUR_OF_DAY'),
-  sumOrder: makeFigureOrder(visible, 'sum'),
-  avgOrder: makeFigureOrder(visible, 'avg'),
-  minOrder: makeFigureOrder(visible, 'min'),
-  maxOrder: makeFigureOrder(visible, 'max'),
-  having: makeHaving,
-  havingSum: makeFigureHaving(visible, 'sum'),
-  havingAvg: makeFigureHaving(visible, 'avg'),
-  havingMin: makeFigureHaving(visible, 'min'),
-  havingMax: makeFigureHaving(visible, 'max'),
-  countDistinct: makeFigureResult(visible, 'countDistinct'),
-  countDistinctOrder: makeFigureOrder(visible, 'countDistinct'),
-  havingCountDistinct: makeFigureHaving(visible, 'countDistinct'),
-  percentiles: makePercentiles(visible),
-  percentileOrder: makePercentileInput('percentileOrder'),
-  percentileColumnOrder: makePercentileOrder(visible),
-  havingPercentile: makePercentileInput('havingPercentile'),
-  havingPercentileColumn: makePercentileHaving(visible),
-  listed: makeListed(visible),
-  flags: makeFigureResult(visible, 'every', flagHelp),
-  flagOrder: makeFigureOrder(visible, 'every', flagHelp),
-  havingFlag: makeFigureHaving(visible, 'every', flagHelp),
 })
 
 const typesOf = (visible: RoleVisibility): SchemaTypes =>

@@ -57,6 +57,8 @@ export interface SchemaTypes {
   readonly rowArguments: (of: EntityFacts | Manifest) => RowArguments
   /** Further arguments of fields with a collection of the relation. */
   readonly collectionArguments: (entity: EntityFacts) => GraphQLFieldConfigArgumentMap
+  /** Further fields of its connections. */
+  readonly connectionFields: (entity: EntityFacts) => Fields
   readonly node: GraphQLInterfaceType
   /** An interface from comments. */
   readonly interface: (name: string) => GraphQLInterfaceType
@@ -75,6 +77,8 @@ declare module '../additions.ts' {
     readonly makers?: (visible: RoleVisibility) => Readonly<Partial<Record<keyof AddedParts, MakePart>>>
     /** Further arguments of fields with a collection of the relation. */
     readonly collectionArguments?: (entity: EntityFacts, types: SchemaTypes) => GraphQLFieldConfigArgumentMap
+    /** Further fields of its connections. */
+    readonly connectionFields?: (entity: EntityFacts, types: SchemaTypes) => Fields
   }
 }
 
@@ -128,6 +132,14 @@ const makeEnum = (item: EnumFacts): GraphQLEnumType =>
 /** Without a prototype: graphql-js asks for every field of the type, possibly one called "constructor". */
 const defaults = <T>(entries: readonly (readonly [name: string, value: T])[]): Readonly<Record<string, T>> =>
   Object.assign(Object.create(null), Object.fromEntries(entries))
+
+function defaultFilterIn(visible: RoleVisibility, entity: EntityFacts): ReturnType<SchemaTypes['defaultFilter']> {
+  const byName = groupBy(defaultFilterOf(visible, entity), ({ field: name }) => name)
+  const filters = [...byName].map(
+    ([name, all]) => [name, defaults(all.map((one) => [one.operator, one.value]))] as const,
+  )
+  return filters.length === 0 ? undefined : defaults(filters)
+}
 
 interface EnumTypes {
   readonly type: GraphQLEnumType
@@ -221,21 +233,12 @@ export function createTypes(
       const order = defaultOrderOf(visible, entity)
       return order.length === 0 ? undefined : order.map(({ field: name, direction }) => defaults([[name, direction]]))
     },
-    defaultFilter: (entity) => {
-      const byName = groupBy(defaultFilterOf(visible, entity), ({ field: name }) => name)
-      return byName.size === 0
-        ? undefined
-        : defaults(
-            [...byName].map(([name, conditions]) => [
-              name,
-              defaults(conditions.map(({ operator, value }) => [operator, value])),
-            ]),
-          )
-    },
+    defaultFilter: (entity) => defaultFilterIn(visible, entity),
     alternatives: (entity) => (additions.some((one) => one.marksAlternatives?.(entity)) ? { isOneOf: true } : {}),
     rowArguments: (of) => Object.assign({}, ...additions.map((one) => one.rowArguments?.(of))),
     collectionArguments: (entity) =>
       Object.assign({}, ...additions.map((one) => one.collectionArguments?.(entity, types))),
+    connectionFields: (entity) => Object.assign({}, ...additions.map((one) => one.connectionFields?.(entity, types))),
     part,
     enum: (item) => typesOf(item).type,
     enumFilter: (item) => typesOf(item).filter,

@@ -1,11 +1,10 @@
 import type { GraphQLField, GraphQLObjectType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { meaningOf } from '../../engine/meaning.ts'
+import { meaningOf, type WrapperMember } from '../../engine/meaning.ts'
 import { leastPage } from '../../engine/schema/interface-collections.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { amongMeant, meansSome } from './meant.ts'
 import { planChosen } from './default-filter.ts'
-import { planGroups } from './groups.ts'
 import type { Args } from './input.ts'
 import { planOrder, planTypedOrder, planPage } from './order.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
@@ -55,10 +54,14 @@ export function planCollections(
   })
 }
 
+type PlanMembers = Readonly<Partial<Record<WrapperMember, (selected: SelectedField) => ConnectionMember>>>
+
 declare module '../../engine/additions.ts' {
   interface SchemaAddition {
     /** Plans its arguments of a collection. */
     readonly planCollection?: (args: Args) => Partial<Collection>
+    /** Plan the fields of connections. */
+    readonly connectionMembers?: (planner: Planner, entity: EntityFacts) => PlanMembers
   }
 }
 
@@ -71,7 +74,7 @@ const planConnection = (planner: Planner, entity: EntityFacts, connection: Selec
     pageInfo: (selected) => ({ kind: 'pageInfo', key: selected.key, members: planPageInfo(planner, selected) }),
     totalCount: ({ key }) => ({ kind: 'totalCount', key }),
     aggregate: (selected) => ({ kind: 'aggregate', key: selected.key, members: planAggregate(planner, selected) }),
-    groups: (selected) => ({ kind: 'groups', key: selected.key, groups: planGroups(planner, entity, selected) }),
+    ...Object.assign({}, ...planner.visible.additions.map((one) => one.connectionMembers?.(planner, entity))),
   })
 
 const planEdge = (planner: Planner, entity: EntityFacts, edges: SelectedField) =>

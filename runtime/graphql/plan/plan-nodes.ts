@@ -1,5 +1,4 @@
 import type { PresetPlace } from '../../engine/visible.ts'
-import type { GroupFigure, RecurringTime, TimeUnit } from '../../contract/aggregates.ts'
 import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Meant } from '../../contract/stated.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
@@ -153,51 +152,10 @@ export type ConnectionMember =
   | { readonly kind: 'pageInfo'; readonly key: string; readonly members: readonly PageInfoMember[] }
   | { readonly kind: 'totalCount'; readonly key: string }
   | { readonly kind: 'aggregate'; readonly key: string; readonly members: readonly AggregateMember[] }
-  | { readonly kind: 'groups'; readonly key: string; readonly groups: Groups }
+  | AddedConnectionMembers[keyof AddedConnectionMembers]
 
-/** Groups of all matching rows of a collection (spec/graphql.md 17.2). */
-export interface Groups {
-  /** The computed values of each group; other members refer to their ids. */
-  readonly values: readonly GroupValue[]
-  /** Conditions on the groups, whose columns are ids of values. */
-  readonly having: Filter | null
-  /** Of ids. */
-  readonly order: readonly OrderTerm[]
-  readonly page: Page
-  readonly members: readonly GroupMember[]
-  /** Arguments that no value depends on but that are checked. Absent: none. */
-  readonly checked?: readonly Value[]
-}
-
-export type GroupValue = { readonly id: string } & (
-  | { readonly kind: 'count' }
-  | { readonly kind: 'figure'; readonly function: GroupFigure; readonly column: string }
-  /** `at` is between 0 and 1. */
-  | { readonly kind: 'percentile'; readonly at: Value; readonly column: string }
-  /** Distinct values of a column in ascending order. */
-  | { readonly kind: 'values'; readonly atMost: Value; readonly column: string }
-  | GroupKey
-)
-
-/** A key of groups. */
-export interface GroupKey {
-  readonly kind: 'key'
-  readonly of: OrderKey
-  /** Absent: equal values form a group. */
-  readonly unit?: TimeUnit
-  /** Groups by the number of a recurring unit of time. */
-  readonly recurring?: RecurringTime
-  /** The width of the range of numbers that forms a group; absent: equal numbers. */
-  readonly width?: Value
-  /** The time zone of the unit; absent: that of the session. */
-  readonly zone?: Value
-}
-
-export type GroupMember =
-  | Typename
-  | { readonly kind: 'value'; readonly key: string; readonly value: string }
-  | { readonly kind: 'cursor'; readonly key: string }
-  | { readonly kind: 'object'; readonly key: string; readonly members: readonly GroupMember[] }
+/** Further members, by kind: each addition declares those that it brings. */
+export interface AddedConnectionMembers {}
 
 export type EdgeMember =
   | Typename

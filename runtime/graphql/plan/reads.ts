@@ -7,6 +7,7 @@ import { bothOf, demandOf, joinedPins, keyDemand } from './pins.ts'
 import type {
   CallResult,
   Collection,
+  ConnectionMember,
   DirectJoin,
   Filter,
   Join,
@@ -27,7 +28,14 @@ interface Place {
 
 type Path = readonly string[]
 
-type Watching = Pick<RoleVisibility, 'manifest' | 'can'>
+type Watching = Pick<RoleVisibility, 'manifest' | 'can' | 'additions'>
+
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** The keys of rows that a member of their connection reads. */
+    readonly keysRead?: (member: ConnectionMember) => readonly OrderKey[]
+  }
+}
 
 /** The results so far. */
 interface Found {
@@ -164,8 +172,8 @@ function readPage(
   if (filter !== null) readFilter(found, path, filter, place)
   for (const { column } of order) readOrder(found, path, column, place)
   for (const member of members) {
-    if (member.kind === 'groups')
-      for (const value of member.groups.values) if (value.kind === 'key') readOrder(found, path, value.of, place)
+    for (const { keysRead } of found.visible.additions)
+      for (const key of keysRead?.(member) ?? []) readOrder(found, path, key, place)
     if (member.kind !== 'edges') continue
     for (const edge of member.members)
       if (edge.kind === 'node') readRow(found, [...path, member.key, edge.key], edge.row, place)

@@ -100,7 +100,8 @@ function createCounter<T>(
     if (written !== null) return { each: plus(paged(written, plus(each, whole)), named(field, node)), whole: none }
     const pages = pagesOf(field, visible.entity)
     if (pages === null) return { each: plus(plus(each, whole), named(field, node)), whole: none }
-    if (member === 'values') return { each: paged(pageSize(pages, node, ['atMost']), columns(node)), whole: none }
+    if (meaning.kind === 'member' && meaning.each !== undefined)
+      return { each: paged(pageSize(pages, node, [meaning.each]), columns(node)), whole: none }
     const rows = plus(paged(pageSize(pages, node, ['first', 'last']), plus(one, each)), whole)
     // Groups are of all pages of their collection together.
     return member === null ? { each: rows, whole: none } : { each: none, whole: rows }

@@ -1,9 +1,17 @@
 import type { MakeObject } from '../../sql/json.ts'
 import { literal, joined, select, sql, type Pair, type Sql, type From, type Ident } from '../../sql/tree.ts'
-import type { Collection, EdgeMember, OrderKey, OrderTerm } from '../plan/plan-nodes.ts'
-import { connectionObject, needsOf, numbered, objectsFor, withinPage, type Needs, type PageSql } from './connection.ts'
+import type { Collection, ConnectionMember, EdgeMember, OrderKey, OrderTerm } from '../plan/plan-nodes.ts'
+import {
+  connectionObject,
+  isAdded,
+  needsOf,
+  numbered,
+  objectsFor,
+  withinPage,
+  type Needs,
+  type PageSql,
+} from './connection.ts'
 import { cursorText } from './cursor.ts'
-import { groupsArray } from './groups.ts'
 import { matchingRows, type Matching, type Source, scanRows } from './matching.ts'
 import { reversed, sameKey, withoutRepeats } from './order.ts'
 import { rowsOnPage } from './parameters.ts'
@@ -18,8 +26,8 @@ import { bare } from '../../sql/ident.ts'
  */
 export function collectionObject(writer: Writer, collection: Collection, source: Source): Sql {
   const needs = needsOf(collection)
-  const groups = collection.members.filter(({ kind }) => kind === 'groups').length
-  const reads = Number(needs.page) + Number(needs.totals) + Number(needs.membership) + groups
+  const added = collection.members.filter(isAdded).length
+  const reads = Number(needs.page) + Number(needs.totals) + Number(needs.membership) + added
   const matching = matchingRows(writer, collection, source, reads)
   const scan = collection.page.backward ? reversed(collection.order) : collection.order
   const page = needs.page ? writePage(writer, collection, needs, matching, scan) : null
@@ -31,9 +39,24 @@ export function collectionObject(writer: Writer, collection: Collection, source:
       needs,
       page,
       totals,
-      groups: (of) => groupsArray(writer, matching, of, collection),
+      added: (member) => addedValue(writer, matching, member, collection),
     }),
   )
+}
+
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** A member of a connection that is made of all rows that match; null: one of another kind. */
+    readonly connectionValue?: (...of: Parameters<typeof addedValue>) => Sql | null
+  }
+}
+
+function addedValue(writer: Writer, matching: Matching, member: ConnectionMember, collection: Collection): Sql {
+  for (const { connectionValue } of writer.engine.additions.list) {
+    const value = connectionValue?.(writer, matching, member, collection) ?? null
+    if (value !== null) return value
+  }
+  throw new Error(`nothing writes the member ${member.key} of a connection`)
 }
 
 function writePage(
@@ -105,23 +128,18 @@ function edgeMember(
   scope: Scope,
   makeObject: MakeObject,
 ): Sql {
-  switch (member.kind) {
-    case 'typename':
-      return sql`${literal(member.name)}::text`
-    case 'cursor':
-      return cursorText(
-        collection.order.map(({ column }) => {
-          const { value, cursor, longest } = scope.ordered(column)
-          return { value: cursor(value), longest }
-        }),
-      )
-    case 'node':
-      return writer.row(writer, member.row, scope, makeObject)
-    case 'between':
-      return scope.between?.entity === member.row.entity
-        ? writer.row(writer, member.row, scope.between, makeObject)
-        : sql`null::json`
-  }
+  if (member.kind === 'typename') return sql`${literal(member.name)}::text`
+  if (member.kind === 'node') return writer.row(writer, member.row, scope, makeObject)
+  if (member.kind === 'between')
+    return scope.between?.entity === member.row.entity
+      ? writer.row(writer, member.row, scope.between, makeObject)
+      : sql`null::json`
+  return cursorText(
+    collection.order.map(({ column }) => {
+      const { value, cursor, longest } = scope.ordered(column)
+      return { value: cursor(value), longest }
+    }),
+  )
 }
 
 /** A value that is made of each row. */

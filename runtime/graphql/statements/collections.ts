@@ -59,8 +59,8 @@ export function collectionsObject(writer: Writer, all: readonly Collection[]): S
     needs,
     page: needs.page ? writePage(writer, members, collection, needs) : null,
     totals: needs.totals ? writeTotal(writer, members) : null,
-    groups: () => {
-      throw new Error('rows of several relations have no groups')
+    added: () => {
+      throw new Error('rows of several relations have no such member')
     },
   })
 }

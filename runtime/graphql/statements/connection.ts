@@ -1,7 +1,7 @@
 import { bare } from '../../sql/ident.ts'
 import { asItems, object, objectFrom, type MakeObject } from '../../sql/json.ts'
 import { literal, select, sql, type From, type Ident, type Pair, type Sql } from '../../sql/tree.ts'
-import type { Collection, ConnectionMember, Groups, PageInfoMember, Row } from '../plan/plan-nodes.ts'
+import type { Collection, ConnectionMember, PageInfoMember, Row } from '../plan/plan-nodes.ts'
 import { rowsOnPage } from './parameters.ts'
 import { given, type Writer } from './source.ts'
 import { aggregateMember, type TotalsSql } from './totals.ts'
@@ -69,7 +69,8 @@ export interface ConnectionSource {
   readonly needs: Needs
   readonly page: PageSql | null
   readonly totals: TotalsSql | null
-  readonly groups: (groups: Groups) => Sql
+  /** The value of a member that an addition brings. */
+  readonly added: (member: ConnectionMember) => Sql
 }
 
 interface Context extends ConnectionSource {
@@ -119,23 +120,20 @@ const rowCallsFunctions = ({ members }: Row): boolean =>
   })
 
 function connectionMember(context: Context, member: ConnectionMember): Sql {
-  switch (member.kind) {
-    case 'typename':
-      return sql`${literal(member.name)}::text`
-    case 'totalCount':
-      return sql`${totalsOf(context).alias}.n`
-    case 'aggregate':
-      return context.makeObject(
-        member.members.map((part): Pair => [part.key, aggregateMember(totalsOf(context), part, context.makeObject)]),
-      )
-    case 'pageInfo':
-      return context.makeObject(member.members.map((part): Pair => [part.key, pageInfoMember(context, part)]))
-    case 'edges':
-      return shownEdges(context, member)
-    case 'groups':
-      return context.groups(member.groups)
-  }
+  if (member.kind === 'typename') return sql`${literal(member.name)}::text`
+  if (member.kind === 'totalCount') return sql`${totalsOf(context).alias}.n`
+  if (member.kind === 'aggregate')
+    return context.makeObject(
+      member.members.map((part): Pair => [part.key, aggregateMember(totalsOf(context), part, context.makeObject)]),
+    )
+  if (member.kind === 'pageInfo')
+    return context.makeObject(member.members.map((part): Pair => [part.key, pageInfoMember(context, part)]))
+  return member.kind === 'edges' ? shownEdges(context, member) : context.added(member)
 }
+
+const coreMembers: readonly string[] = ['typename', 'totalCount', 'aggregate', 'pageInfo', 'edges']
+
+export const isAdded = ({ kind }: ConnectionMember): boolean => !coreMembers.includes(kind)
 
 /** Present whenever a member needs them, see needsOf. */
 function totalsOf({ totals }: Context): TotalsSql {

@@ -109,14 +109,8 @@ export const noneChanged = ({ members }: Write | UpdateRows): string =>
 export function answerPairs({ members }: Pick<Write, 'members'>, count: Sql, arrays: readonly Sql[]): readonly Pair[] {
   const records = members.filter(({ kind }) => kind === 'records')
   return members.map((member): Pair => {
-    switch (member.kind) {
-      case 'typename':
-        return [member.key, sql`${literal(member.name)}::text`]
-      case 'affectedCount':
-        return [member.key, count]
-      case 'records':
-        return [member.key, arrays[records.indexOf(member)] ?? sql``]
-    }
+    if (member.kind === 'typename') return [member.key, sql`${literal(member.name)}::text`]
+    return [member.key, member.kind === 'affectedCount' ? count : (arrays[records.indexOf(member)] ?? sql``)]
   })
 }
 

@@ -1,0 +1,156 @@
+import { figures } from '../../../runtime/contract/aggregates.ts'
+import type { ColumnFacts } from '../../../runtime/contract/manifest.ts'
+import type { NamePart } from '../../../runtime/contract/name-parts.ts'
+import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
+
+/** The types of a relation that the addition brings. */
+export const parts = {
+  groupBy: 'GroupBy',
+  grouped: 'Grouped',
+  groupKey: 'GroupKey',
+  groupWidths: 'GroupWidths',
+  groupOrder: 'GroupOrder',
+  groupKeyOrder: 'GroupKeyOrder',
+  dayOfWeek: 'GroupDayOfWeek',
+  dayOfWeekOrder: 'GroupDayOfWeekOrder',
+  hourOfDay: 'GroupHourOfDay',
+  hourOfDayOrder: 'GroupHourOfDayOrder',
+  sumOrder: 'SumOrder',
+  avgOrder: 'AvgOrder',
+  minOrder: 'MinOrder',
+  maxOrder: 'MaxOrder',
+  having: 'Having',
+  havingSum: 'HavingSum',
+  havingAvg: 'HavingAvg',
+  havingMin: 'HavingMin',
+  havingMax: 'HavingMax',
+  countDistinct: 'CountDistinctResult',
+  countDistinctOrder: 'CountDistinctOrder',
+  havingCountDistinct: 'HavingCountDistinct',
+  flags: 'FlagResult',
+  flagOrder: 'FlagOrder',
+  havingFlag: 'HavingFlag',
+  percentiles: 'PercentileResult',
+  percentileOrder: 'PercentileOrder',
+  percentileColumnOrder: 'PercentileColumnOrder',
+  havingPercentile: 'HavingPercentile',
+  havingPercentileColumn: 'HavingPercentileColumn',
+  listed: 'ValuesResult',
+} as const
+
+type Parts = typeof parts
+
+declare module '../../../runtime/contract/name-parts.ts' {
+  interface AddedParts extends Parts {}
+}
+
+declare module '../../../runtime/contract/manifest.ts' {
+  interface EntityAdditions {
+    /** Its connections have `groups`. */
+    readonly groups?: true
+  }
+  interface Manifest {
+    /** Some relation has `groups` on, which adds the types of groups (spec/graphql.md 17.2). */
+    readonly groups?: true
+  }
+}
+
+declare module '../../../runtime/engine/meaning.ts' {
+  interface AddedMembers extends Readonly<
+    Record<'groups' | 'key' | RecurringMember | 'countDistinct' | 'every' | 'some' | 'percentile' | 'values', true>
+  > {}
+}
+
+/** Figures of the columns of a group (spec/graphql.md 17.2): their result, HAVING and ORDER types. */
+export const groupFigures = {
+  sum: { ...figures.sum, order: 'sumOrder', having: 'havingSum' },
+  avg: { ...figures.avg, order: 'avgOrder', having: 'havingAvg' },
+  min: { ...figures.min, order: 'minOrder', having: 'havingMin' },
+  max: { ...figures.max, order: 'maxOrder', having: 'havingMax' },
+  countDistinct: {
+    result: 'countDistinct',
+    order: 'countDistinctOrder',
+    having: 'havingCountDistinct',
+    help: 'How many different values there are, nulls left out.',
+  },
+  every: {
+    result: 'flags',
+    order: 'flagOrder',
+    having: 'havingFlag',
+    help: 'Whether all of the values are true, nulls left out.',
+  },
+  some: {
+    result: 'flags',
+    order: 'flagOrder',
+    having: 'havingFlag',
+    help: 'Whether any of the values is true, nulls left out.',
+  },
+} as const satisfies Readonly<Record<string, Figure>>
+
+interface Figure {
+  readonly result: NamePart
+  readonly order: keyof Parts
+  readonly having: keyof Parts
+  readonly help: string
+}
+
+export type GroupFigure = keyof typeof groupFigures
+
+export const groupFigureNames = Object.keys(groupFigures) as readonly GroupFigure[]
+
+/** The type that a figure of a column is declared as; null: the column has no such figure. */
+export function figureType({ aggregate, order, type }: ColumnFacts, name: GroupFigure): ScalarName | null {
+  if (name === 'countDistinct') return order ? 'Int' : null
+  if (name !== 'every' && name !== 'some') return aggregate[name]
+  return type?.kind === 'scalar' && type.name === 'Boolean' && !type.list ? 'Boolean' : null
+}
+
+/**
+ * The values of a field that form one group (spec/graphql.md 17.2): equal ones, those of one unit of time, or those of
+ * a recurring unit.
+ */
+export type BucketName = 'VALUE' | TimeUnit | RecurringTime
+
+export type TimeUnit = 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'QUARTER' | 'YEAR'
+
+/** Recurring units of time: the member of a group with their numbers, and the types of those and of their order. */
+export const recurringTimes = {
+  DAY_OF_WEEK: {
+    member: 'dayOfWeek',
+    order: 'dayOfWeekOrder',
+    help: 'The day of the week, from 1 for Monday to 7 for Sunday.',
+  },
+  HOUR_OF_DAY: { member: 'hourOfDay', order: 'hourOfDayOrder', help: 'The hour of the day, from 0 to 23.' },
+} as const satisfies Readonly<Record<string, { member: NamePart; order: NamePart; help: string }>>
+
+export type RecurringTime = keyof typeof recurringTimes
+
+/** The members of a group with the numbers. */
+export type RecurringMember = (typeof recurringTimes)[RecurringTime]['member']
+
+export const recurringNames = Object.keys(recurringTimes) as readonly RecurringTime[]
+
+interface BucketTable {
+  /** The enum that names the buckets. */
+  readonly type: string
+  readonly units: readonly TimeUnit[]
+  readonly recurring: readonly RecurringTime[]
+}
+
+const plain: BucketTable = { type: 'GroupByValue', units: [], recurring: [] }
+
+const byScalar: Readonly<Partial<Record<ScalarName, BucketTable>>> = {
+  Date: { type: 'GroupByDate', units: ['WEEK', 'MONTH', 'QUARTER', 'YEAR'], recurring: ['DAY_OF_WEEK'] },
+  Datetime: {
+    type: 'GroupByDatetime',
+    units: ['MINUTE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'],
+    recurring: ['DAY_OF_WEEK', 'HOUR_OF_DAY'],
+  },
+}
+
+export const bucketTables: readonly BucketTable[] = [plain, ...Object.values(byScalar)]
+
+/** The buckets of values of a scalar; null for other types. */
+export const bucketsOf = (scalar: ScalarName | null): BucketTable => (scalar && byScalar[scalar]) ?? plain
+
+export const typeNames = bucketTables.map(({ type }) => type)
