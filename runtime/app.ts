@@ -32,6 +32,8 @@ export interface AppParts extends Pick<
   readonly health: HealthChecks
   /** Absent: no other plugin is registered. */
   readonly answers?: ByteBudget
+  /** The memory that incomplete bodies share; absent: nothing else uses it. */
+  readonly bodies?: ByteBudget
   /** Absent: connections end with the application. */
   readonly servers?: Servers
   /** How many processes share the clients; absent: only this one. */
@@ -70,7 +72,7 @@ export function buildApp(parts: AppParts): App {
   const servers = parts.servers ?? createServers(usualServerLimits(parts, answers), render)
   const { origins = null, pathPrefix = null } = parts
   const sourceOf = createSourceOf(parts.auth?.addressHeader ?? null)
-  const bodies = createByteBudget(bodiesSize(parts.bodyLimitBytes, workers))
+  const bodies = parts.bodies ?? createByteBudget(bodiesSize(parts.bodyLimitBytes, workers))
   const { request: observe = null, trace = null, http = null, metrics = null } = parts.observers ?? {}
   const graphql = createGraphqlFront({
     ...parts,

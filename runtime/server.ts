@@ -20,7 +20,8 @@ import type { GraphqlService, ServiceParts } from './graphql/serve.ts'
 import { createSourceOf } from './http/request-context.ts'
 import { HttpFailure } from './http/boundary.ts'
 import { createHealthChecks, type HealthChecks } from './http/health.ts'
-import { usualServerLimits } from './http/limits.ts'
+import { bodiesSize, usualServerLimits } from './http/limits.ts'
+import { createByteBudget } from './lib/byte-budget.ts'
 import { createRateLimit, type RateLimit } from './http/rate-limit.ts'
 import {
   closeIdle,
@@ -305,6 +306,7 @@ function assemble(
   const verify = createVerifiers(assembly)
   const limits = usualServerLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
   const servers = createServers(limits, toClientError)
+  const bodies = createByteBudget(bodiesSize(settings.bodyLimitBytes, settings.workers))
   const rateLimit = rateLimitOf(settings, assembly.siblings)
   const sourceOf = createSourceOf(settings.addressHeader)
   const live = openLive({
@@ -317,6 +319,7 @@ function assemble(
     authenticate: createAuthenticate(verify.open, verify.open),
     servers,
     answers: database.answers,
+    bodies,
     rateLimit,
     closedFor: (request) => auth.tools.throttle.closedFor(() => sourceOf(request)),
     sourceOf,
@@ -328,6 +331,7 @@ function assemble(
     servers,
     live: live.streams,
     answers: database.answers,
+    bodies,
     authenticate: createAuthenticate(verify.own, verify.bearer),
     serving,
     requestTimeoutMs: settings.requestTimeoutMs,

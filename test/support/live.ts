@@ -8,7 +8,7 @@ import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
 import { failureResponse } from '../../runtime/graphql/protocol/failures.ts'
 import { createService } from '../../compiler/additions/service.ts'
-import { answersSizeOf, usualServerLimits } from '../../runtime/http/limits.ts'
+import { answersSizeOf, bodiesSize, usualServerLimits } from '../../runtime/http/limits.ts'
 import { closeIdle, createServers, destroyConnections } from '../../runtime/http/servers.ts'
 import { createAuthenticate } from '../../runtime/identity/caller.ts'
 import { createTokenVerifier, signToken } from '../../runtime/identity/jwt.ts'
@@ -69,6 +69,7 @@ export async function openLiveServer(options: LiveServerOptions = {}): Promise<L
   if (read.kind === 'invalid') throw new Error(read.problems.join())
   const { settings } = read
   const answers = createByteBudget(answersSizeOf(1))
+  const bodies = createByteBudget(bodiesSize(settings.bodyLimitBytes, 1))
   const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: settings.poolSize, answers })
   const { query } = database
   const followed = { version: versionExpression, query }
@@ -115,6 +116,7 @@ export async function openLiveServer(options: LiveServerOptions = {}): Promise<L
     authenticate,
     servers,
     answers,
+    bodies,
     rateLimit: null,
     closedFor: () => 0,
     sourceOf: ({ socket }) => socket.remoteAddress ?? '',

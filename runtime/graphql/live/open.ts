@@ -38,6 +38,8 @@ export interface LiveParts {
   readonly authenticate: Authenticate
   readonly servers: Servers
   readonly answers: ByteBudget
+  /** The memory that incomplete bodies and messages share. */
+  readonly bodies: ByteBudget
   readonly rateLimit: RateLimit | null
   readonly closedFor: (request: IncomingMessage) => number | Promise<number>
   readonly sourceOf: (request: IncomingMessage) => string

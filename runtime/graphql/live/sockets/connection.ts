@@ -6,7 +6,7 @@ import { HttpFailure } from '../../../http/boundary.ts'
 import { partyOf } from '../../../http/request-context.ts'
 import { credentialsOf, type Authenticate, type Credentials } from '../../../identity/caller.ts'
 import type { ByteBudget } from '../../../lib/byte-budget.ts'
-import type { SetDeadline, JoinRounds } from '../../../lib/timers.ts'
+import type { JoinRounds } from '../../../lib/timers.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Sessions } from '../streams/sessions.ts'
 import type { StreamOwner } from '../streams/stream-types.ts'
@@ -24,15 +24,15 @@ import {
 } from './messages.ts'
 import { beginOperation, type SocketOperation, type OperationParts } from './operation.ts'
 import { createOutlet, type SocketOutlet } from './outlet.ts'
+import { countUnfinished, type UnfinishedParts } from './unfinished.ts'
 
 /** A socket and its client's messages: graphql-transport-ws (enisdenjo/graphql-ws, PROTOCOL.md). */
 
-export interface ConnectionParts extends OperationParts {
+export interface ConnectionParts extends OperationParts, UnfinishedParts {
   readonly authenticate: Authenticate
   readonly sessions: Sessions
   /** The rounds in which sockets are checked for live clients. */
   readonly rounds: JoinRounds
-  readonly setDeadline: SetDeadline
   readonly answers: ByteBudget
   /** Counts a socket of a caller; null: there are too many. The result undoes it. */
   readonly admit: (owner: StreamOwner) => (() => void) | null
@@ -43,6 +43,8 @@ export interface Handshake {
   readonly headers: IncomingHttpHeaders
   /** The key by which limits count its client. */
   readonly source: string
+  /** Called when its caller is known, who has a limit of sockets; the result undoes it. */
+  readonly acknowledged: () => () => void
 }
 
 const initTimeoutMs = 3_000
@@ -96,6 +98,18 @@ export function serveSocket(
   }
   const { operations, leaves } = served
   leaves.push(parts.rounds(() => checkClient(served)))
+  countUnfinished(
+    parts,
+    socket,
+    stream,
+    handshake.source,
+    () => served.owner !== null,
+    (closing) => {
+      outlet.close(closing)
+      // Nothing more of the message is kept.
+      stream.destroy()
+    },
+  )
   socket.on('pong', () => (served.isAlive = true))
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     served.isAlive = true
@@ -169,7 +183,7 @@ async function init(served: ServedSocket, payload: JsonObject): Promise<void> {
   const owner: StreamOwner = { caller, ...partyOf(caller, () => served.source) }
   const leave = parts.admit(owner)
   if (leave === null) return outlet.close(closings.tooMany)
-  leaves.push(leave)
+  leaves.push(leave, served.acknowledged())
   served.owner = owner
   leaves.push(parts.sessions.open(credentials, forbid))
   outlet.text(acknowledgement)

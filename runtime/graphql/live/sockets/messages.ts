@@ -12,7 +12,7 @@ export type ClientMessage =
   | { readonly type: 'subscribe'; readonly id: string; readonly payload: string }
   | { readonly type: 'complete'; readonly id: string }
 
-/** Codes and reasons of the protocol; 1001 is RFC 6455's, and makes clients reconnect. */
+/** Codes and reasons of the protocol, and of RFC 6455 section 7.4: 1001 makes clients reconnect. */
 export const closings = {
   invalid: [4400, 'Invalid message received'],
   unauthorized: [4401, 'Unauthorized'],
@@ -22,6 +22,8 @@ export const closings = {
   secondInit: [4429, 'Too many initialisation requests'],
   tooMany: [4429, 'Too many sockets of this caller, or messages'],
   unavailable: [1013, 'Try again later'],
+  tooLong: [1009, 'Message too long'],
+  tooSlow: [1008, 'The message did not arrive in time'],
   goingAway: [1001, 'Going away'],
 } as const satisfies Readonly<Record<string, readonly [code: number, reason: string]>>
 

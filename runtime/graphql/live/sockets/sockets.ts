@@ -27,7 +27,6 @@ export interface SocketParts extends Omit<ConnectionParts, 'admit' | 'setDeadlin
   readonly origins: Origins
   /** An optional prefix of addresses; null: none. */
   readonly pathPrefix: string | null
-  readonly bodyLimitBytes: number
   readonly socketsOfParty: number
   /** The seconds for which the address of a request remains blocked. */
   readonly closedFor: (request: IncomingMessage) => number | Promise<number>
@@ -37,6 +36,9 @@ export interface SocketParts extends Omit<ConnectionParts, 'admit' | 'setDeadlin
 }
 
 const path = '/graphql/v1'
+
+/** Sockets of one address without an acknowledgement, which end after three seconds. */
+const pendingOfSource = 100
 
 /** The maximum delay of time limits. */
 const lookEveryMs = 100
@@ -53,18 +55,30 @@ export function createSockets(parts: SocketParts): Sockets {
   const closers = new Set<() => void>()
   const setDeadline = createDeadlines(lookEveryMs)
   const admit = createAdmission(parts.socketsOfParty)
+  const pending = new Map<string, number>()
   let isStopped = false
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const refusal = isStopped ? 'SERVER_STOPPING' : await refusalOf(parts, request)
     if (refusal !== null) return refuseUpgrade(socket, refusal)
     const source = parts.sourceOf(request)
+    if ((pending.get(source) ?? 0) >= pendingOfSource) return refuseUpgrade(socket, 'OVERLOADED')
     server.handleUpgrade(request, socket, head, (opened) => {
-      const close = serveSocket({ ...parts, setDeadline, admit }, opened, socket, { headers: request.headers, source })
-      const leave = parts.carriesStreams(request.socket)
+      let isPending = true
+      addToCount(pending, source, 1)
+      const settle = (): void => {
+        if (isPending) addToCount(pending, source, -1)
+        isPending = false
+      }
+      const acknowledged = (): (() => void) => {
+        settle()
+        return parts.carriesStreams(request.socket)
+      }
+      const handshake = { headers: request.headers, source, acknowledged }
+      const close = serveSocket({ ...parts, setDeadline, admit }, opened, socket, handshake)
       closers.add(close)
       opened.once('close', () => {
         closers.delete(close)
-        leave()
+        settle()
       })
     })
   }

@@ -206,6 +206,55 @@ describe('a socket', () => {
     expect((await client.closed)[0]).toBe(1009)
   })
 
+  /** Sends the beginning of a message and nothing more of it. */
+  const begin = (client: Raw, bytes: number): void => client.socket.send('x'.repeat(bytes), { fin: false })
+
+  it('is closed for a long message before its key is known, and may be long enough for a token', async () => {
+    const client = await raw()
+    begin(client, 200_000)
+    expect((await client.closed)[0]).toBe(1009)
+    const other = await raw()
+    const { apikey, authorization } = server.headers({ note: 'x'.repeat(30_000) })
+    other.say({ type: 'connection_init', payload: { apikey, authorization } })
+    expect(await other.heard()).toBe('{"type":"connection_ack"}')
+  })
+
+  it('shares the memory of incomplete bodies, and gives it back', async () => {
+    const clients = []
+    for (let index = 0; index < 18; index += 1) clients.push(await ready({ sub: `unfinished ${index}` }))
+    for (const client of clients) begin(client, 1_000_000)
+    const [code] = await Promise.race(clients.map(({ closed }) => closed))
+    expect(code).toBe(1013)
+    for (const client of clients) client.socket.terminate()
+    const client = await ready()
+    client.say(
+      subscribe('1', `{ postsCollection(filter: {title: {eq: "${'x'.repeat(900_000)}"}}) { edges { cursor } } }`),
+    )
+    expect(await client.heard()).toContain('"id":"1"')
+  })
+
+  it('may be open for long, however many pings and messages it exchanges', async () => {
+    const client = await ready()
+    for (let round = 0; round < 4; round += 1) {
+      for (let index = 0; index < 50; index += 1) client.socket.ping('x'.repeat(100))
+      client.say(subscribe(String(round), `{ __typename } # ${'x'.repeat(40_000)}`))
+      expect(await client.heard()).toContain('__typename')
+      await client.heard()
+    }
+  })
+
+  it('without a key counts as a connection, and few of them wait at a time', async () => {
+    const clients = await Promise.all(Array.from({ length: 100 }, () => raw()))
+    const more = new WebSocket(address(), 'graphql-transport-ws')
+    more.on('error', () => undefined)
+    const [, answer] = await once(more, 'unexpected-response')
+    expect(answer.statusCode).toBe(503)
+    const { apikey, authorization } = server.headers({})
+    clients[0]?.say({ type: 'connection_init', payload: { apikey, authorization } })
+    await clients[0]?.heard()
+    await raw()
+  })
+
   it('is closed when its token ends', async () => {
     const client = await ready({ exp: Math.floor(Date.now() / 1_000) + 2 })
     client.say(subscribe('1'))
