@@ -2,22 +2,28 @@ import { partTable } from '../../runtime/contract/name-parts.ts'
 import { keyTable } from '../comments/settings.ts'
 import type { Addition } from './addition.ts'
 import { allowlist } from './allowlist/addition.ts'
+import { defaultFilter } from './default-filter/addition.ts'
+import { defaultOrder } from './default-order/addition.ts'
 import { distinctOn } from './distinct-on/addition.ts'
 import { explain } from './explain/addition.ts'
 import { groups } from './groups/addition.ts'
 import { limits } from './limits/addition.ts'
 import { oneOf } from './one-of/addition.ts'
+import { root } from './root/addition.ts'
 import { schemaReport } from './schema-report/addition.ts'
 import { softDelete } from './soft-delete/addition.ts'
 
 /** The additions that are folders (spec/graphql.md 17); the core has all others (test/budgets.json). */
 const table = {
   allowlist,
+  defaultFilter,
+  defaultOrder,
   distinctOn,
   explain,
   groups,
   limits,
   oneOf,
+  root,
   schemaReport,
   softDelete,
 }

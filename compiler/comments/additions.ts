@@ -1,10 +1,4 @@
-import {
-  conditionOperators,
-  orderDirections,
-  type ConditionFacts,
-  type DefaultOrderFacts,
-  type FilterConstant,
-} from '../../runtime/contract/stated.ts'
+import { conditionOperators, type ConditionFacts, type FilterConstant } from '../../runtime/contract/stated.ts'
 import { suggest } from '../../runtime/lib/text.ts'
 import { type Decoder, isJsonList, type JsonMembers, type JsonValue, member } from './decoders.ts'
 import { isJsonObject } from '../../runtime/lib/json.ts'
@@ -73,13 +67,19 @@ interface Commented {
 const settingOf = ({ settings }: Commented, name: string): unknown =>
   (settings as Readonly<Record<string, unknown>>)[name]
 
-/** The additions whose settings a comment has. */
-export const askedBy = <Asked extends { readonly name: string }>(
-  commented: Commented,
-  additions: readonly Asked[],
-): readonly Asked[] => additions.filter(({ name }) => isSet(settingOf(commented, name)))
+/** What a setting of the name asks for. */
+export interface Asked {
+  readonly name: string
+  /** The setting is true without a comment. */
+  readonly usual?: true
+}
 
-const isSet = (value: unknown): boolean => Boolean(value) && !(Array.isArray(value) && value.length === 0)
+/** The additions whose settings a comment has. */
+export const askedBy = <Some extends Asked>(commented: Commented, additions: readonly Some[]): readonly Some[] =>
+  additions.filter(({ name, usual }) => {
+    const value = settingOf(commented, name)
+    return usual ? value === false : Boolean(value) && !(Array.isArray(value) && value.length === 0)
+  })
 
 /** Whether an addition is on for the first of these whose comment has its key; without the addition none has. */
 export const isOn = (name: string, ...commented: readonly Commented[]): boolean =>
@@ -107,25 +107,6 @@ export const reasons: Decoder<readonly (readonly [string, string])[]> = (value) 
       (one.ok ? (one.remarks ?? []) : []).map((remark) => `of ${jsonOf(one.name)}, ${remark}`),
     ),
   }
-}
-
-/** `[{"created_at": "DescNullsLast"}]`: one column per object; malformed entries are ignored. */
-export const orderOfColumns: Decoder<readonly DefaultOrderFacts[]> = (value) => {
-  if (value === null) return { ok: true, value: [] }
-  if (!isJsonList(value)) return { ok: true, value: [], remarks: [`${jsonOf(value)} is no list`] }
-  const read = value.map((item) => ({ item, term: orderTerm(item) }))
-  return {
-    ok: true,
-    value: read.flatMap(({ term }) => term ?? []),
-    remarks: read.flatMap(({ item, term }) => (term === null ? [`${jsonOf(item)} is no column with a direction`] : [])),
-  }
-}
-
-function orderTerm(value: JsonValue): DefaultOrderFacts | null {
-  if (!isJsonObject(value)) return null
-  const [[column, asked] = ['', null], ...others] = Object.entries(value)
-  const direction = orderDirections.find((name) => name === asked)
-  return direction === undefined || others.length > 0 ? null : { column, direction }
 }
 
 /** `{"deleted_at": {"is": "NULL"}}`: operators by column; malformed entries are ignored. */

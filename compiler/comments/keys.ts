@@ -1,15 +1,5 @@
 import { columnsByRole, presets } from './column-access.ts'
-import {
-  conditionsOnColumns,
-  liveReads,
-  orderOfColumns,
-  reason,
-  reasons,
-  switched,
-  switchedOn,
-  tableSwitch,
-  unlessDisabled,
-} from './additions.ts'
+import { liveReads, reason, reasons, switched, switchedOn, tableSwitch, unlessDisabled } from './additions.ts'
 import {
   scalarText,
   type Decoder,
@@ -118,22 +108,6 @@ export const coreKeys = [
     help:
       '{"role": {"column": "expression"}}, or {"insert": "...", "update": "..."} in its place: columns that the inputs ' +
       'of the role lack and that are set to this, as the caller; "public" is everybody.',
-  },
-  {
-    key: 'defaultOrder',
-    on: ['relation'],
-    decode: orderOfColumns,
-    help:
-      'a list of {"column": "AscNullsFirst" | "AscNullsLast" | "DescNullsFirst" | "DescNullsLast"}: the order of its ' +
-      'collections where none is asked for.',
-  },
-  {
-    key: 'defaultFilter',
-    on: ['relation'],
-    decode: conditionsOnColumns,
-    help:
-      '{"column": {"operator": value}}, with is ("NULL" or "NOT_NULL"), eq, neq, lt, lte, gt, gte or in: the rows that its ' +
-      'collections have where no filter is given.',
   },
   {
     key: 'totalCount',
@@ -246,12 +220,6 @@ export const coreKeys = [
   tableSwitch('orderByRelated', 'lets its order ask for values and counts of related rows'),
   tableSwitch('rangeFilters', 'filters its ranges and multiranges by what they contain'),
   tableSwitch('relationFilters', 'lets its filter ask for related rows'),
-  {
-    key: 'root',
-    on: ['relation'],
-    decode: unlessDisabled,
-    help: '{"enabled": false} takes its collection and by-key fields from Query.',
-  },
   tableSwitch('search', 'searches its texts and tsvector columns by words'),
   tableSwitch('textFilters', 'compares its texts without case and, with pg_trgm, by trigrams'),
   tableSwitch('uniqueKeys', 'adds a field to Query for each of its unique keys'),

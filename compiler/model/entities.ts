@@ -2,15 +2,13 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
-import { askedBy, isOff } from '../comments/additions.ts'
+import { askedBy, type Asked } from '../comments/additions.ts'
 import type { AnnotatedFunction, Annotated, AnnotatedRelation } from '../comments/annotated.ts'
 import { relationWord, isIdentified } from '../catalog/catalog.ts'
 import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { accessFacts, presetColumns, presetSql } from './access.ts'
 import { additionsOfTable, buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
-import { defaultFilter } from './default-filter.ts'
-import { defaultOrder } from './default-order.ts'
 import { deprecation } from './deprecation.ts'
 import { lookupFacts } from './lookups.ts'
 import type { NamedRelation } from './named-relations.ts'
@@ -40,8 +38,7 @@ export interface EntityScope extends FunctionScope {
 }
 
 /** An addition that relations ask for by a setting of its name. */
-export interface RelationAddition {
-  readonly name: string
+export interface RelationAddition extends Asked {
   /** Facts of such a relation. */
   readonly relationFacts?: (
     relation: AnnotatedRelation,
@@ -97,10 +94,9 @@ function addedFacts(
   additions: readonly RelationAddition[],
 ): WithDiagnostics<Partial<EntityFacts>> {
   const made = askedBy(relation, additions).flatMap((one) => one.relationFacts?.(relation, columns, scope) ?? [])
-  const all = [defaultFilter(relation, columns, scope), ...made]
   return withDiagnostics(
-    Object.assign({}, ...all.map(({ value }) => value)),
-    all.flatMap(({ diagnostics }) => diagnostics),
+    Object.assign({}, ...made.map(({ value }) => value)),
+    made.flatMap(({ diagnostics }) => diagnostics),
   )
 }
 
@@ -133,16 +129,15 @@ function assembleEntity(
   added: WithDiagnostics<Partial<EntityFacts>>,
   sql: EntitySql,
 ): WithDiagnostics<Entity> {
-  const order = defaultOrder(named.relation, columns.facts.value)
   const [unions, interfaces] = [unionFacts(named, relations.value), interfaceFacts(named)]
   // The spreads last: see comments/annotate.ts.
   const facts: EntityFacts = {
     columns: columns.facts.value,
     relations: relations.value,
     computed: computed.value.map((item) => item.facts),
+    root: true,
     ...unions.value,
     ...interfaces.value,
-    ...order.value,
     ...added.value,
     ...(arbiters && { uniqueKeys: arbiters.value.facts }),
     ...namedFacts(named, memo),
@@ -153,7 +148,6 @@ function assembleEntity(
     ...unions.diagnostics,
     ...interfaces.diagnostics,
     ...computed.diagnostics,
-    ...order.diagnostics,
     ...added.diagnostics,
     ...(arbiters?.diagnostics ?? []),
   ])
@@ -195,7 +189,7 @@ const neededColumns = (
     ...askedBy(named.relation, additions).flatMap((one) => one.neededColumns?.(named.relation) ?? []),
   ])
 
-type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'uniqueKeys'>
+type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'root' | 'uniqueKeys'>
 
 const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
   const { id, relation, schema, name, key } = named
@@ -211,7 +205,6 @@ const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
     maxRows: relation.settings.max_rows ?? schema.maxRows,
     totalCount: relation.settings.totalCount,
     aggregate: relation.settings.aggregate,
-    root: !isOff('root', relation),
     ...tableAdditions(relation, schema),
     ...lookupFacts(named),
     ...accessFacts(relation),

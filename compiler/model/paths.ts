@@ -6,7 +6,7 @@ import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from 
 import { nameRelation, isIdentified, isUnique } from '../catalog/catalog.ts'
 import { additionsOfTable, buildColumns, nodeIdField } from './columns.ts'
 import { forwardField, leadingBack, leadingOn, reverseField } from './relations.ts'
-import { isCondition } from './default-filter.ts'
+import { isCondition } from './conditions.ts'
 import { unlinked, type RelationLinks } from './links.ts'
 import { isValidName } from './names.ts'
 import type { NamedRelation, RelationOutline } from './named-relations.ts'

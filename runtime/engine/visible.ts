@@ -17,7 +17,7 @@ import { decidingFacts } from '../contract/facts.ts'
 import type { Memo } from '../lib/memo/memo.ts'
 import { atOnce } from '../lib/steps.ts'
 import type { Names } from '../contract/type-names.ts'
-import type { ConditionFacts, Marker } from '../contract/stated.ts'
+import type { ConditionFacts, DefaultOrderFacts, Marker } from '../contract/stated.ts'
 import type { SchemaAddition } from './additions.ts'
 
 /** The privileges of a role in a manifest (spec/graphql.md 1.4). */
@@ -350,3 +350,20 @@ export function statedConditions(
 /** The default conditions of a relation's collections (spec/graphql.md 17.5). */
 export const defaultFilterOf = (visible: Filtering, entity: EntityFacts): readonly StatedCondition[] =>
   statedConditions(visible, entity, entity.defaultFilter ?? [])
+
+interface DefaultOrder extends DefaultOrderFacts {
+  readonly field: string
+}
+
+/** The default order of a relation's collections (spec/graphql.md 17.5): the fields that the role can sort by. */
+export function defaultOrderOf(
+  visible: Pick<VisibleColumns, 'orderable'>,
+  entity: EntityFacts,
+): readonly DefaultOrder[] {
+  const { defaultOrder } = entity
+  if (defaultOrder === undefined) return []
+  const fields = [...byField(visible.orderable(entity))]
+  return defaultOrder.flatMap((facts) =>
+    fields.flatMap(([field, { column }]) => (column === facts.column ? [{ ...facts, field }] : [])),
+  )
+}

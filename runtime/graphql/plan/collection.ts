@@ -2,10 +2,12 @@ import type { GraphQLField, GraphQLObjectType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf, type WrapperMember } from '../../engine/meaning.ts'
 import { leastPage } from '../../engine/schema/interface-collections.ts'
+import { defaultFilterOf } from '../../engine/visible.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { amongMeant, meansSome } from './meant.ts'
-import { planChosen } from './default-filter.ts'
-import type { Args } from './input.ts'
+import { planFilter } from './filter.ts'
+import { planStated } from './stated.ts'
+import type { Args, Input } from './input.ts'
 import { planOrder, planTypedOrder, planPage } from './order.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type {
@@ -13,6 +15,7 @@ import type {
   Collection,
   ConnectionMember,
   EdgeMember,
+  Filter,
   FigureName,
   PageInfoMember,
 } from './plan-nodes.ts'
@@ -31,6 +34,12 @@ export function planCollection(planner: Planner, entity: EntityFacts, selected: 
     members: planConnection(planner, entity, selected),
   }
 }
+
+/** The given filter, or else that of the relation's comment (spec/graphql.md 17.5). */
+const planChosen = (planner: Planner, entity: EntityFacts, input: Input): Filter | null =>
+  input.kind === 'absent'
+    ? planStated(planner.visible, defaultFilterOf(planner.visible, entity))
+    : planFilter(planner, entity, input)
 
 /** The same for rows of several relations that implement a common interface (spec/graphql.md 17.9). */
 export function planCollections(

@@ -1,33 +1,12 @@
 import { formOf } from '../../runtime/contract/facts.ts'
-import type { ColumnFacts, Diagnostic, EntityFacts, ValueType } from '../../runtime/contract/manifest.ts'
+import type { ColumnFacts, ValueType } from '../../runtime/contract/manifest.ts'
 import type { ConditionFacts, FilterConstant } from '../../runtime/contract/stated.ts'
 import type { ScalarName } from '../../runtime/contract/scalar-names.ts'
 import { forms } from '../../runtime/sql/forms.ts'
 import { enumOperators, listOperators, type OperatorName } from '../../runtime/sql/operators.ts'
 import { scalarTable } from '../../runtime/sql/scalars.ts'
 import type { AnnotatedColumn, AnnotatedRelation } from '../comments/annotated.ts'
-import { diagnose, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
-import { nameRelation } from '../catalog/catalog.ts'
 import { lookThrough, type ValueScope } from './scalars.ts'
-
-type Facts = Pick<EntityFacts, 'defaultFilter'>
-
-/** The rows that a relation's comment selects by default (spec/graphql.md 17.5), by conditions that never fail. */
-export function defaultFilter(
-  relation: AnnotatedRelation,
-  columns: readonly ColumnFacts[],
-  scope: ValueScope,
-): WithDiagnostics<Facts> {
-  const asked = relation.settings.defaultFilter
-  const isUsable = isCondition(relation, columns, scope)
-  const diagnostics = asked
-    .filter((condition) => !isUsable(condition))
-    .map(({ column, operator }): Diagnostic =>
-      diagnose('default-filter-unusable', nameRelation(relation), { column, operator }),
-    )
-  const usable = asked.filter(isUsable)
-  return withDiagnostics(usable.length === 0 ? {} : { defaultFilter: usable }, diagnostics)
-}
 
 /** Whether rows of the relation can be selected by a condition of a comment. */
 export const isCondition =
