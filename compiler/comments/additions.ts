@@ -67,15 +67,18 @@ interface Commented {
 const settingOf = ({ settings }: Commented, name: string): unknown =>
   (settings as Readonly<Record<string, unknown>>)[name]
 
-/** What a setting of the name asks for. */
-export interface Asked {
+/** An addition that a setting of its name asks for. */
+export interface AskedAddition {
   readonly name: string
   /** The setting is true without a comment. */
   readonly usual?: true
 }
 
 /** The additions whose settings a comment has. */
-export const askedBy = <Some extends Asked>(commented: Commented, additions: readonly Some[]): readonly Some[] =>
+export const askedBy = <Some extends AskedAddition>(
+  commented: Commented,
+  additions: readonly Some[],
+): readonly Some[] =>
   additions.filter(({ name, usual }) => {
     const value = settingOf(commented, name)
     return usual ? value === false : Boolean(value) && !(Array.isArray(value) && value.length === 0)

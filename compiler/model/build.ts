@@ -63,7 +63,8 @@ export function* buildModel(
   const types = readScope(memo, annotated, schemas)
   const enums = buildEnums(memo, schemas, annotated)
   const values: ValueScope = { ...types, enums: new Map(enums.value.map((item) => [item.facts.id, item])) }
-  const composites = buildComposites(memo, schemas, values, annotated)
+  const isComposed = annotated.schemas.some((schema) => isOn('composites', schema))
+  const composites = isComposed ? buildComposites(memo, schemas, values, annotated) : null
   const relations = withoutLoosened(annotated)
   const namedRelations = yield* nameRelations(memo, schemas, types, relations.value, additions)
   const byId = memo.table(idOf, namedRelations.value)

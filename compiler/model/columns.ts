@@ -156,7 +156,7 @@ export function buildColumnSql(
       // Values served as GeoJSON have no order.
       ...(texts.geo === undefined && orderSql(scope, column.type)),
       ...(read !== null && { readAs: read }),
-      ...attributesOf(scope, values, column.type, asked),
+      ...(asked.composites && attributesOf(scope, values, column.type, asked)),
     }
   })
 }

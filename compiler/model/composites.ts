@@ -1,7 +1,6 @@
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
 import type { AttributeFacts, CompositeFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
-import { isOn } from '../comments/additions.ts'
 import type { Annotated, AnnotatedType } from '../comments/annotated.ts'
 import { type Oid, nameAttribute, nameType } from '../catalog/catalog.ts'
 import {
@@ -23,14 +22,13 @@ import { columnField, isValidName, typeNameOf } from './names.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 import type { AttributeSql } from './model.ts'
 
-/** The composite types of the served schemas (`composites`, spec/graphql.md 17); null if no schema enables them. */
+/** The composite types of the served schemas (`composites`, spec/graphql.md 17). */
 export function buildComposites(
   memo: Memo,
   schemas: readonly ServedSchema[],
   scope: ValueScope,
   annotated: Annotated,
-): WithDiagnostics<readonly CompositeFacts[]> | null {
-  if (!annotated.schemas.some((schema) => isOn('composites', schema))) return null
+): WithDiagnostics<readonly CompositeFacts[]> {
   return collectPresent(
     inOrder(schemas, annotated.types)
       .filter(({ object }) => isCompositeType(scope, object))

@@ -2,7 +2,7 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
-import { askedBy, type Asked } from '../comments/additions.ts'
+import { askedBy, type AskedAddition } from '../comments/additions.ts'
 import type { AnnotatedFunction, Annotated, AnnotatedRelation } from '../comments/annotated.ts'
 import { relationWord, isIdentified } from '../catalog/catalog.ts'
 import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
@@ -38,7 +38,7 @@ export interface EntityScope extends FunctionScope {
 }
 
 /** An addition that relations ask for by a setting of its name. */
-export interface RelationAddition extends Asked {
+export interface RelationAddition extends AskedAddition {
   /** Facts of such a relation. */
   readonly relationFacts?: (
     relation: AnnotatedRelation,

@@ -2,7 +2,7 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
 import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'
-import { askedBy, isOn, type Asked } from '../comments/additions.ts'
+import { askedBy, isOn, type AskedAddition } from '../comments/additions.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 import { notNullKey, isIdentified, nameRelation } from '../catalog/catalog.ts'
 import { diagnose, collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
@@ -34,7 +34,7 @@ export interface RelationOutline extends Pick<
 }
 
 /** An addition that concerns what other relations depend on. */
-export interface OutlineAddition extends Asked {
+export interface OutlineAddition extends AskedAddition {
   /** Relations with its setting may hide rows that are there. */
   readonly hidesRows?: true
   /** Names of further arguments of connections of such relations. */

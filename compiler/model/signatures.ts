@@ -183,7 +183,7 @@ function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): R
   return {
     facts: { kind: 'value', ...typeFacts(value) },
     json: valueForm(fn, value.json),
-    ...attributesOf(scope, values, fn.result, asked),
+    ...(asked.composites && attributesOf(scope, values, fn.result, asked)),
   }
 }
 

@@ -127,7 +127,7 @@ const typesOf = (visible: RoleVisibility): SchemaTypes =>
   createTypes(
     visible,
     Object.assign(coreMakers(visible), ...visible.additions.map((one) => one.makers?.(visible))),
-    compositeMakers(visible),
+    once(() => compositeMakers(visible)),
     (name, types) => makeInterface(visible, name, types),
     (name, part, types) => makeInterfacePart(visible, name, part, types),
   )

@@ -185,7 +185,7 @@ export interface CompositeMakers {
 export function createTypes(
   visible: RoleVisibility,
   makers: Readonly<Partial<Record<NamePart, MakePart>>>,
-  composites: CompositeMakers,
+  composites: () => CompositeMakers,
   makeInterface: (name: string, types: SchemaTypes) => GraphQLInterfaceType,
   makeInterfacePart: (name: string, part: InterfaceTypeName, types: SchemaTypes) => GraphQLNamedType | undefined,
 ): SchemaTypes {
@@ -242,8 +242,8 @@ export function createTypes(
     enum: (item) => typesOf(item).type,
     enumFilter: (item) => typesOf(item).filter,
     enumListFilter: (item) => typesOf(item).listFilter,
-    composite: (item) => once(objects, item, composites.object),
-    compositeFilter: (item) => once(filters, item, composites.filter),
+    composite: (item) => once(objects, item, composites().object),
+    compositeFilter: (item) => once(filters, item, composites().filter),
     output,
     input: value,
     node,

@@ -36,10 +36,11 @@ export function planCollection(planner: Planner, entity: EntityFacts, selected: 
 }
 
 /** The given filter, or else that of the relation's comment (spec/graphql.md 17.5). */
-const planChosen = (planner: Planner, entity: EntityFacts, input: Input): Filter | null =>
-  input.kind === 'absent'
-    ? planStated(planner.visible, defaultFilterOf(planner.visible, entity))
-    : planFilter(planner, entity, input)
+function planChosen(planner: Planner, entity: EntityFacts, input: Input): Filter | null {
+  if (input.kind !== 'absent') return planFilter(planner, entity, input)
+  const conditions = defaultFilterOf(planner.visible, entity)
+  return conditions.length === 0 ? null : planStated(planner.visible, conditions)
+}
 
 /** The same for rows of several relations that implement a common interface (spec/graphql.md 17.9). */
 export function planCollections(
