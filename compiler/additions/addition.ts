@@ -1,15 +1,12 @@
-import type { EntityAdditions } from '../../runtime/contract/manifest.ts'
+import type { EntityAdditions, EntityFacts } from '../../runtime/contract/manifest.ts'
 import { tableSwitch } from '../comments/additions.ts'
 import type { Key } from '../comments/keys.ts'
 import type { ModelAddition } from '../model/additions.ts'
-import type { EntityFacts } from '../../runtime/contract/manifest.ts'
 import type { ServiceAddition } from '../../runtime/graphql/serve.ts'
 
 /** An addition: what each stage of the core needs of it. A stage asks for what it needs by an interface of its own. */
 export interface Addition extends ModelAddition, ServiceAddition {
-  /** Its key in comments. */
-  readonly name: string
-  /** Rows of the table of keys. */
+  /** Rows of the table of keys, all with its name. */
   readonly keys: readonly Key[]
   /** A change of a relation that no type shows, but that changes the answers of documents. */
   readonly changes?: (old: EntityFacts, now: EntityFacts) => SettingChange | null

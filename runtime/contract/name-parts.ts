@@ -85,22 +85,14 @@ const partsOfAdditions = {
     movableChildrenChange: 'MovableChildrenChange',
     optionalChildrenChange: 'OptionalChildrenChange',
   },
-  relationFilters: {
-    relationFilter: 'RelationFilter',
-  },
+  relationFilters: { relationFilter: 'RelationFilter' },
   columnFilters: {
     columnFilter: 'ColumnFilter',
     columnComparison: 'ColumnComparison',
     comparedColumn: 'ComparedColumn',
   },
-  orderByRelated: {
-    relationOrderBy: 'RelationOrderBy',
-  },
-  upsert: {
-    onConflict: 'OnConflict',
-    constraint: 'Constraint',
-    updateField: 'UpdateField',
-  },
+  orderByRelated: { relationOrderBy: 'RelationOrderBy' },
+  upsert: { onConflict: 'OnConflict', constraint: 'Constraint', updateField: 'UpdateField' },
 } as const satisfies Readonly<Partial<Record<keyof EntityAdditions, Readonly<Record<string, string>>>>>
 
 export const parts = {

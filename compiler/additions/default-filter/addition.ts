@@ -1,6 +1,18 @@
+import { conditionsOnColumns } from '../../comments/additions.ts'
+import type { Key } from '../../comments/keys.ts'
 import type { Addition } from '../addition.ts'
-import { keys } from './decode.ts'
 import { relationFacts } from './facts.ts'
+
+const keys = [
+  {
+    key: 'defaultFilter',
+    on: ['relation'],
+    decode: conditionsOnColumns,
+    help:
+      '{"column": {"operator": value}}, with is ("NULL" or "NOT_NULL"), eq, neq, lt, lte, gt, gte or in: the rows that its ' +
+      'collections have where no filter is given.',
+  },
+] as const satisfies readonly Key[]
 
 /** The rows of a relation's collections where no filter is given (spec/graphql.md 17.5). */
 export const defaultFilter = { name: 'defaultFilter', keys, relationFacts } satisfies Addition

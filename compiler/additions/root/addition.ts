@@ -1,5 +1,4 @@
-import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
-import { withDiagnostics, type WithDiagnostics } from '../../catalog/diagnostics/diagnostics.ts'
+import { withDiagnostics } from '../../catalog/diagnostics/diagnostics.ts'
 import { unlessDisabled } from '../../comments/additions.ts'
 import type { Key } from '../../comments/keys.ts'
 import type { Addition } from '../addition.ts'
@@ -13,9 +12,10 @@ const keys = [
   },
 ] as const satisfies readonly Key[]
 
-function relationFacts(): WithDiagnostics<Pick<EntityFacts, 'root'>> {
-  return withDiagnostics({ root: false })
-}
-
 /** Relations without fields of their own on Query (spec/graphql.md 17). */
-export const root = { name: 'root', usual: true, keys, relationFacts } satisfies Addition
+export const root = {
+  name: 'root',
+  usual: true,
+  keys,
+  relationFacts: () => withDiagnostics({ root: false }),
+} satisfies Addition

@@ -33,13 +33,7 @@ export const migration = (
   isApplied: string,
   sql: string,
   obstacle: string = changingOwnObjects,
-): Migration => ({
-  id,
-  isApplied,
-  sql,
-  onlyFollowing: false,
-  obstacle,
-})
+): Migration => ({ id, isApplied, sql, onlyFollowing: false, obstacle })
 
 /** True if PUBLIC (grantee 0) has the privilege, or, for functions, if it was never revoked. */
 export const publicHas = (acl: string, kind: string, owner: string, privilege: string): string =>
