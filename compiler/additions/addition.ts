@@ -1,4 +1,4 @@
-import type { EntityAdditions, EntityFacts } from '../../runtime/contract/manifest.ts'
+import type { EntityFacts } from '../../runtime/contract/manifest.ts'
 import { tableSwitch } from '../comments/additions.ts'
 import type { Key } from '../comments/keys.ts'
 import type { ModelAddition } from '../model/additions.ts'
@@ -18,8 +18,8 @@ export interface SettingChange {
 }
 
 /** An addition that a table or its schema switches on, as a fact of the same name. */
-export const tableAddition = <const Name extends keyof EntityAdditions>(name: Name, effect: string) => ({
-  name,
-  keys: [tableSwitch(name, effect)],
-  switches: [name],
-})
+export const tableAddition = <const Name extends string>(
+  name: Name,
+  effect: string,
+  others: Partial<Omit<Addition, 'name' | 'keys' | 'switches'>> = {},
+) => ({ name, keys: [tableSwitch(name, effect)], switches: [name], ...others })

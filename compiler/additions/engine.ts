@@ -3,17 +3,31 @@ import { engineAdditions } from '../../runtime/engine/additions.ts'
 import { createEngine as createCoreEngine, type CreateEngine } from '../../runtime/engine/engine.ts'
 import { buildView as buildCoreView, type RoleView } from '../../runtime/engine/schema/schema.ts'
 import { visibleTo as coreVisibleTo, type RoleVisibility } from '../../runtime/engine/view.ts'
+import { arrayFilters } from './array-filters/schema.ts'
 import { distinctOn } from './distinct-on/schema.ts'
 import { groups } from './groups/schema.ts'
+import { jsonFilters } from './json-filters/schema.ts'
+import { ltreeFilters } from './ltree-filters/schema.ts'
+import { networkFilters } from './network-filters/schema.ts'
 import { oneOf } from './one-of/schema.ts'
+import { rangeFilters } from './range-filters/schema.ts'
+import { search } from './search/schema.ts'
 import { softDelete } from './soft-delete/schema.ts'
+import { textFilters } from './text-filters/schema.ts'
 
 /** The parts of additions in engines. The table is apart from table.ts: the thread that reads documents loads no compiler. */
 const table = {
+  arrayFilters,
   distinctOn,
   groups,
+  jsonFilters,
+  ltreeFilters,
+  networkFilters,
   oneOf,
+  rangeFilters,
+  search,
   softDelete,
+  textFilters,
 }
 
 export const additionsOfEngines = engineAdditions(Object.values(table))

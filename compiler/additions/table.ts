@@ -2,30 +2,44 @@ import { partTable } from '../../runtime/contract/name-parts.ts'
 import { keyTable } from '../comments/settings.ts'
 import type { Addition } from './addition.ts'
 import { allowlist } from './allowlist/addition.ts'
+import { arrayFilters } from './array-filters/addition.ts'
 import { defaultFilter } from './default-filter/addition.ts'
 import { defaultOrder } from './default-order/addition.ts'
 import { distinctOn } from './distinct-on/addition.ts'
 import { explain } from './explain/addition.ts'
 import { groups } from './groups/addition.ts'
+import { jsonFilters } from './json-filters/addition.ts'
 import { limits } from './limits/addition.ts'
+import { ltreeFilters } from './ltree-filters/addition.ts'
+import { networkFilters } from './network-filters/addition.ts'
 import { oneOf } from './one-of/addition.ts'
+import { rangeFilters } from './range-filters/addition.ts'
 import { root } from './root/addition.ts'
 import { schemaReport } from './schema-report/addition.ts'
+import { search } from './search/addition.ts'
 import { softDelete } from './soft-delete/addition.ts'
+import { textFilters } from './text-filters/addition.ts'
 
 /** The additions that are folders (spec/graphql.md 17); the core has all others (test/budgets.json). */
 const table = {
   allowlist,
+  arrayFilters,
   defaultFilter,
   defaultOrder,
   distinctOn,
   explain,
   groups,
+  jsonFilters,
   limits,
+  ltreeFilters,
+  networkFilters,
   oneOf,
+  rangeFilters,
   root,
   schemaReport,
+  search,
   softDelete,
+  textFilters,
 }
 
 export const additions: readonly Addition[] = Object.values(table)

@@ -1,5 +1,6 @@
 import type { EntityFacts, Manifest } from '../../runtime/contract/manifest.ts'
 import type { PartsAddition } from '../../runtime/contract/name-parts.ts'
+import type { Form } from '../../runtime/sql/form.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { askedBy } from '../comments/additions.ts'
@@ -10,6 +11,7 @@ import type { SwitchedAddition } from './scope.ts'
 
 /** The part of the manifest that an addition (spec/graphql.md 17) derives from its settings. */
 export interface ModelAddition extends PartsAddition, SwitchedAddition, OutlineAddition, RelationAddition {
+  readonly forms?: readonly Form[]
   /** Facts about the API as a whole, where the settings of its name ask for some: the manifest of all others stays as it was. */
   readonly manifestFacts?: (schemas: readonly AnnotatedSchema[]) => Partial<Manifest>
   /** Facts of relations of which the manifest says whether some relation has them. */

@@ -94,7 +94,7 @@ export function* buildModel(
     ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some((schema) => isOn('geo', schema)) && { geo: true as const }),
-    ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts)),
+    ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts, additions)),
     ...(yield* marksOf(memo, entityFacts, additions)),
     ...(isDeprecating && { deprecated: true as const }),
     entities: entityFacts,

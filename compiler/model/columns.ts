@@ -1,5 +1,4 @@
-import { filterForms } from '../../runtime/contract/filter-forms.ts'
-import { anyFormOf, objectId } from '../../runtime/contract/facts.ts'
+import { formOf, objectId } from '../../runtime/contract/facts.ts'
 import type { ColumnFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
 import { opaqueType } from '../../runtime/sql/pg-types.ts'
 import type { AnnotatedColumn } from '../comments/annotated.ts'
@@ -7,7 +6,7 @@ import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from 
 import { nameColumn } from '../catalog/catalog.ts'
 import { attributesOf } from './composites.ts'
 import { deprecation } from './deprecation.ts'
-import { formSwitches } from './filter-forms.ts'
+import { enabledForms } from './filter-forms.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'
 import { columnGrants } from './privileges.ts'
@@ -58,12 +57,11 @@ export function buildColumns(
 
 /** The additions of a relation's own comment, or of its schema's, for its values. */
 export function additionsOfTable({ relation, schema }: NamedRelation): ValueAdditions {
-  const additions = tableAdditions(relation, schema)
+  const additions: Readonly<Record<string, unknown>> = { ...tableAdditions(relation, schema) }
   return {
     enumArrays: additions.enumArrays === true,
     ...schemaAdditions(schema),
-    // Last: see comments/annotate.ts.
-    ...formSwitches(additions),
+    forms: enabledForms(schema, (key) => additions[key] === true),
   }
 }
 
@@ -128,10 +126,10 @@ function columnDiagnostics(named: NamedRelation, column: AnnotatedColumn, facts:
       ),
     ]
   if (facts.field === null) return [diagnose('name-unusable', object, { name, what: 'it has no field' })]
-  const form = anyFormOf(facts.type)
+  const form = named.schema.forms.get(formOf(facts.type) ?? '')
   return form === undefined || !named.relation.rowSecurity
     ? []
-    : [diagnose('filter-behind-policies', object, { keys: filterForms[form].additions })]
+    : [diagnose('filter-behind-policies', object, { keys: form.keys })]
 }
 
 /** The facts for builders about every live column, served or not. */

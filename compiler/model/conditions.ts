@@ -2,7 +2,7 @@ import { formOf } from '../../runtime/contract/facts.ts'
 import type { ColumnFacts, ValueType } from '../../runtime/contract/manifest.ts'
 import type { ConditionFacts, FilterConstant } from '../../runtime/contract/stated.ts'
 import type { ScalarName } from '../../runtime/contract/scalar-names.ts'
-import { forms } from '../../runtime/sql/forms.ts'
+import type { Form } from '../../runtime/sql/form.ts'
 import { enumOperators, listOperators, type OperatorName } from '../../runtime/sql/operators.ts'
 import { scalarTable } from '../../runtime/sql/scalars.ts'
 import type { AnnotatedColumn, AnnotatedRelation } from '../comments/annotated.ts'
@@ -14,16 +14,17 @@ export const isCondition =
   (condition: ConditionFacts): boolean => {
     const facts = columns.find(({ column }) => column === condition.column)
     const column = relation.columns.find(({ name }) => name === condition.column)
-    return facts !== undefined && column !== undefined && fits(scope, facts, column, condition)
+    return facts !== undefined && column !== undefined && fits(scope, relation.schema, facts, column, condition)
   }
 
 function fits(
   scope: ValueScope,
+  schema: string,
   { filter, type }: ColumnFacts,
   column: AnnotatedColumn,
   { operator, value }: ConditionFacts,
 ): boolean {
-  if (!filter || type === null || !operatorsOf(type).includes(operator)) return false
+  if (!filter || type === null || !operatorsOf(type, scope.schemas.get(schema)?.forms).includes(operator)) return false
   if (operator === 'is') return true
   if (type.list || type.kind === 'composite') return false
   const values = typeof value === 'object' ? value : [value]
@@ -36,13 +37,12 @@ function fits(
 }
 
 /** Those of the column's filter, for a role that sees its type. */
-function operatorsOf(type: ValueType): readonly OperatorName[] {
+function operatorsOf(type: ValueType, forms: ReadonlyMap<string, Form> | undefined): readonly OperatorName[] {
   if (type.list) return listOperators
   if (type.kind === 'enum') return enumOperators
   if (type.kind === 'composite') return []
   if (type.name === 'GeoJSON') return ['is']
-  const form = formOf(type)
-  return form === undefined ? scalarTable[type.name].operators : forms[form].usual
+  return forms?.get(formOf(type) ?? '')?.usual ?? scalarTable[type.name].operators
 }
 
 type IsValue = (value: FilterConstant) => boolean

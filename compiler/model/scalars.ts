@@ -7,7 +7,8 @@ import { isOn } from '../comments/additions.ts'
 import type { AnnotatedFunction, AnnotatedType } from '../comments/annotated.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ServedEnum } from './enums.ts'
-import { formOfType, formSwitches, type FormSwitches } from './filter-forms.ts'
+import type { Form } from '../../runtime/sql/form.ts'
+import { enabledForms, formOfType } from './filter-forms.ts'
 import { isGeoType, geoOf } from './geo.ts'
 import type { ModelScope } from './scope.ts'
 import type { JsonForm, CastSql, OrderSql } from './model.ts'
@@ -21,7 +22,9 @@ export interface ValueFacts extends TypeFacts, Pick<PgType, 'limited' | 'alike' 
 }
 
 /** Additions of spec/graphql.md 17 for values: those of their table or function. */
-export interface ValueAdditions extends FormSwitches {
+export interface ValueAdditions {
+  /** The forms of values with filters, see enabledForms. */
+  readonly forms: readonly Form[]
   readonly enumArrays: boolean
   /** A domain is treated as its base type. */
   readonly domains: boolean
@@ -35,8 +38,12 @@ export interface ValueAdditions extends FormSwitches {
 
 /** The additions of a function's schema for its values. */
 export function additionsOfSchema({ schemas }: ModelScope, name: string): ValueAdditions {
-  const schema = schemas.get(name) ?? { settings: {} }
-  return { enumArrays: isOn('enumArrays', schema), ...schemaAdditions(schema), ...formSwitches(schema.settings) }
+  const schema = schemas.get(name) ?? { settings: {}, forms: new Map<string, Form>() }
+  return {
+    enumArrays: isOn('enumArrays', schema),
+    ...schemaAdditions(schema),
+    forms: enabledForms(schema, (key) => isOn(key, schema)),
+  }
 }
 
 /** Those that a schema alone can enable. */
@@ -109,7 +116,7 @@ function readValue(reading: Reading, oid: Oid): ValueFacts | null {
 
 /** With the form in which an addition filters values of the type. */
 function withForm(asked: ValueAdditions, type: AnnotatedType, value: ValueFacts | null): ValueFacts | null {
-  const form = formOfType(asked, type)
+  const form = formOfType(asked.forms, type)
   if (value?.type.kind !== 'scalar' || form === undefined) return value
   return { ...value, type: { ...value.type, form }, filter: true }
 }
@@ -201,10 +208,11 @@ function listValue(reading: Reading, elementOid: Oid): ValueFacts | null {
 }
 
 /** The filter of single values does not apply to their lists. */
-function listType({ arrayFilters }: ValueAdditions, element: ValueFacts['type']): ValueFacts['type'] {
+function listType({ forms }: ValueAdditions, element: ValueFacts['type']): ValueFacts['type'] {
   if (element.kind !== 'scalar') return { ...element, list: true } as ValueFacts['type']
   const { kind, name } = element
-  return { kind, name, list: true, ...(arrayFilters && scalarTable[name].lists && { form: 'array' as const }) }
+  const form = scalarTable[name].lists ? forms.find(({ lists }) => lists === true) : undefined
+  return { kind, name, list: true, ...(form && { form: form.name }) }
 }
 
 /** A list of lists has the type Opaque. */

@@ -3,8 +3,8 @@ import { groupBy } from '../../runtime/lib/steps.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import { tablesOf, type Tables, viewOf, type Lookup } from '../../runtime/lib/memo/tables.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
-import { formAdditions } from '../../runtime/contract/filter-forms.ts'
 import type { EntityAdditions, ObjectId } from '../../runtime/contract/manifest.ts'
+import { formsOf, type Form } from '../../runtime/sql/form.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema, AnnotatedType } from '../comments/annotated.ts'
 import { isOn } from '../comments/additions.ts'
 
@@ -18,12 +18,14 @@ export interface ModelScope extends Tables {
   readonly rowTypes: Lookup<ObjectId>
 }
 
-export interface ServedSchema extends Required<SwitchedAddition> {
+export interface ServedSchema extends Required<Omit<SwitchedAddition, 'forms'>> {
   readonly name: string
   readonly inflects: boolean
   readonly maxRows: number
   /** The defaults for tables without their own comment. */
   readonly settings: AnnotatedSchema['settings']
+  /** Forms of values that its settings or those of its tables may switch on. */
+  readonly forms: ReadonlyMap<string, Form>
 }
 
 /** The default page size (spec/graphql.md 5.3). */
@@ -48,17 +50,18 @@ const idOfRelation = ({ schema, name }: AnnotatedRelation): ObjectId => objectId
 const coreSwitches: readonly (keyof EntityAdditions)[] = [
   ...(['columnFilters', 'enumArrays', 'nestedWrites'] as const),
   ...(['orderByRelated', 'relationFilters', 'updates', 'upsert'] as const),
-  ...formAdditions,
 ]
 
 /** An addition that tables and their schemas switch on. */
 export interface SwitchedAddition {
   /** Facts of a relation that the settings of the same names switch on; a table's takes precedence over its schema's. */
-  readonly switches?: readonly (keyof EntityAdditions)[]
+  readonly switches?: readonly string[]
   /** Those of them that are also arguments of collections of the relation. */
   readonly collectionArguments?: readonly (keyof EntityAdditions)[]
   /** Those of them by which collections are sorted by related rows. */
   readonly joins?: readonly (keyof EntityAdditions)[]
+  /** Forms of values whose filters it defines. */
+  readonly forms?: readonly Form[]
 }
 
 export const servedSchema = (
@@ -72,6 +75,7 @@ export const servedSchema = (
   switches: [...coreSwitches, ...additions.flatMap(({ switches = [] }) => switches)].sort(),
   collectionArguments: additions.flatMap(({ collectionArguments = [] }) => collectionArguments),
   joins: ['orderByRelated', ...additions.flatMap(({ joins = [] }) => joins)],
+  forms: formsOf(additions),
 })
 
 /** An object and the served schema that contains it. */

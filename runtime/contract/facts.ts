@@ -1,5 +1,4 @@
 import type { ObjectId, ValueType, Grantee, Grantees, Manifest, RoleFacts } from './manifest.ts'
-import type { FormName } from './filter-forms.ts'
 
 /** Identity of a database object across the artifacts: unambiguous for any pair of names. */
 export const objectId = (schema: string, name: string): ObjectId => JSON.stringify([schema, name])
@@ -12,17 +11,8 @@ export function namesOf(id: ObjectId): { readonly schema: string; readonly name:
   return { schema, name }
 }
 
-/** Whether the elements of a list can be filtered (`arrayFilters`). */
-export const hasElementFilter = (type: ValueType | null): boolean =>
-  type?.kind === 'scalar' && type.list && type.form === 'array'
-
-/** Any form of a value. */
-export const anyFormOf = (type: ValueType | null): FormName | undefined =>
-  hasElementFilter(type) ? 'array' : formOf(type)
-
 /** The form in which values are compared; undefined if their scalar decides. */
-export const formOf = (type: ValueType | null): FormName | undefined =>
-  type?.kind === 'scalar' && !type.list ? type.form : undefined
+export const formOf = (type: ValueType | null): string | undefined => (type?.kind === 'scalar' ? type.form : undefined)
 
 /** The facts of a role without memberships: it has its own grants and those of PUBLIC. */
 export const plainRole = (role: Grantee): RoleFacts => ({ superuser: false, effective: [role, 'public'] })

@@ -1,7 +1,6 @@
 import type { Missing } from './brought.ts'
 import type { AllowlistFacts, LimitFacts } from './guards.ts'
 import type { ConditionFacts, DefaultOrderFacts } from './stated.ts'
-import type { ExtensionName, FormAddition, FormName } from './filter-forms.ts'
 import type { ScalarName } from './scalar-names.ts'
 import type { Leftovers } from './execution.ts'
 import type { LiveFacts } from './live.ts'
@@ -25,8 +24,8 @@ export type ValueType =
       readonly kind: 'scalar'
       readonly name: ScalarName
       readonly list: boolean
-      /** Present if an addition defines the filter of its values. */
-      readonly form?: FormName
+      /** The name of a form, present if an addition defines the filter of its values. */
+      readonly form?: string
     }
   /** `id` is an `EnumFacts.id`. */
   | { readonly kind: 'enum'; readonly id: string; readonly list: boolean }
@@ -58,9 +57,9 @@ export interface Manifest {
   /** Some served schema has `geo` on, which adds a scalar for GeoJSON (spec/graphql.md 17). */
   readonly geo?: true
   /** The forms of values whose filters additions define; absent: none. */
-  readonly forms?: readonly FormName[]
+  readonly forms?: readonly string[]
   /** The schemas of extensions whose operators those use; absent: none is installed. */
-  readonly extensions?: Readonly<Partial<Record<ExtensionName, string>>>
+  readonly extensions?: Readonly<Record<string, string>>
   /** Some relation has `updates` on, which adds the types of its operators. */
   readonly updates?: true
   /** Some relation has `unions`, whose types have names of their own. */
@@ -216,7 +215,7 @@ export interface AttributeFacts extends TypeFacts {
 }
 
 /** Additions of spec/graphql.md 17 that a table or its schema enables. */
-export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, true>>> {
+export interface EntityAdditions {
   /** Its filter type has fields for related rows. */
   readonly relationFilters?: true
   /** Its order type has fields for related rows. */

@@ -117,6 +117,16 @@ export interface PartsAddition {
   readonly parts?: Readonly<Partial<Record<keyof AddedParts, string>>>
   /** Names of its other types, which are there where the manifest has a fact of its name. */
   readonly typeNames?: readonly string[]
+  readonly forms?: readonly FormNames[]
+}
+
+/** The names of a form of values whose filter an addition defines. */
+export interface FormNames {
+  readonly name: string
+  /** The form, maybe of another addition, whose operators it has as well; without that form it does not exist. */
+  readonly also?: string
+  /** The input type of its conditions, and further types that it takes; they are reserved if it occurs. */
+  readonly types: readonly [filter: string, ...others: string[]]
 }
 
 /** All parts, those of additions included. */
@@ -132,6 +142,8 @@ export interface PartTable {
   /** Suffixes that make a name conflict with its base, for any additions. */
   readonly endings: readonly string[]
   readonly anyEnding: RegExp
+  /** The types of forms. */
+  readonly formTypes: ReadonlyMap<string, readonly string[]>
 }
 
 /** The table of parts with those of these additions. */
@@ -141,6 +153,8 @@ export function partTable(added: readonly PartsAddition[]): PartTable {
   const brought = [...Object.entries(partsOfAdditions), ...added.map((one) => [one.name, one.parts ?? {}] as const)]
   const additionOf = Object.fromEntries(brought.flatMap(([name, own]) => Object.keys(own).map((part) => [part, name])))
   const endings = [...new Set([...Object.values(suffixes), ...infixesOf(suffixes, list)])].filter((one) => one !== '')
+  const forms = added.flatMap((one) => one.forms ?? [])
+  const others = (also?: string): readonly string[] => forms.find(({ name }) => name === also)?.types.slice(1) ?? []
   return {
     suffixes,
     list,
@@ -150,6 +164,7 @@ export function partTable(added: readonly PartsAddition[]): PartTable {
     anyPart: endingIn(Object.values(suffixes).filter((one) => one !== '')),
     endings,
     anyEnding: endingIn(endings),
+    formTypes: new Map(forms.map(({ name, types, also }) => [name, [...types, ...others(also)]])),
   }
 }
 

@@ -1,7 +1,6 @@
 import { type Memo, withoutMemories, type RoleMemory } from '../lib/memo/memo.ts'
 import { tablesOf, type Tables, type Lookup } from '../lib/memo/tables.ts'
 import { atOnce, type Steps } from '../lib/steps.ts'
-import { filterForms } from './filter-forms.ts'
 import type { CompositeFacts, EntityFacts, EnumFacts, Manifest, UnionFacts } from './manifest.ts'
 import { basesOf, parts, partsWith, type NamePart, type PartTable, infixesOf } from './name-parts.ts'
 import { scalarNames } from './scalar-names.ts'
@@ -48,7 +47,7 @@ const reservedIn = (manifest: Manifest, table: PartTable, memo: Memo): Reserved 
     ...(manifest.geo === true ? geoNames : []),
     ...(manifest.updates === true ? updateNames : []),
     ...table.typeNames.flatMap(({ name, typeNames = [] }) => (Object.hasOwn(manifest, name) ? typeNames : [])),
-    ...(manifest.forms ?? []).flatMap((form) => filterForms[form].types),
+    ...(manifest.forms ?? []).flatMap((form) => table.formTypes.get(form) ?? []),
   )
 
 export interface Names {

@@ -1,7 +1,9 @@
-import type { GraphQLArgumentConfig, GraphQLDirective, GraphQLNamedType } from 'graphql'
-import type { EntityAdditions, EntityFacts, Manifest } from '../contract/manifest.ts'
+import type { GraphQLArgumentConfig, GraphQLDirective, GraphQLInputObjectType, GraphQLNamedType } from 'graphql'
+import type { EntityFacts, Manifest } from '../contract/manifest.ts'
 import { partTable, type PartsAddition, type PartTable } from '../contract/name-parts.ts'
 import type { Marker } from '../contract/stated.ts'
+import type { ScalarName } from '../contract/scalar-names.ts'
+import { formsOf, type Form } from '../sql/form.ts'
 
 export type RowArguments = Readonly<Record<string, GraphQLArgumentConfig & { readonly description: string }>>
 
@@ -11,7 +13,7 @@ export type RowArguments = Readonly<Record<string, GraphQLArgumentConfig & { rea
  */
 export interface SchemaAddition extends PartsAddition {
   /** The fact of manifests, or of relations with types of it, that something has it. */
-  readonly name: keyof Manifest | keyof EntityAdditions
+  readonly name: string
   readonly directives?: readonly GraphQLDirective[]
   /** Types that do not depend on relations. */
   readonly types?: readonly GraphQLNamedType[]
@@ -24,15 +26,26 @@ export interface SchemaAddition extends PartsAddition {
   readonly marker?: (entity: EntityFacts) => Marker | null | undefined
   /** Whether inputs of the relation with exactly one possible member are marked. */
   readonly marksAlternatives?: (entity: EntityFacts) => boolean
+  readonly forms?: readonly FilterForm[]
+}
+
+/** A form with its types. Later stages declare here what they need of one. */
+export interface FilterForm extends Form {
+  /** The filter of values of a scalar; absent: the operators are all that it has. */
+  readonly filter?: (scalar: ScalarName) => GraphQLInputObjectType | undefined
+  /** The types that `types` names, but for a filter of operators only. */
+  readonly inputs?: readonly GraphQLInputObjectType[]
 }
 
 /** All additions of an engine. */
 export interface EngineAdditions {
   readonly list: readonly SchemaAddition[]
   readonly parts: PartTable
+  readonly forms: ReadonlyMap<string, FilterForm>
 }
 
 export const engineAdditions = (list: readonly SchemaAddition[]): EngineAdditions => ({
   list,
   parts: partTable(list.map((one) => (one.types ? { ...one, typeNames: one.types.map(({ name }) => name) } : one))),
+  forms: formsOf(list),
 })

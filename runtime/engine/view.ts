@@ -10,8 +10,7 @@ import type {
   ValueType,
 } from '../contract/manifest.ts'
 import type { ConditionFacts } from '../contract/stated.ts'
-import type { ExtensionName } from '../contract/filter-forms.ts'
-import type { EngineAdditions, SchemaAddition } from './additions.ts'
+import type { EngineAdditions, FilterForm, SchemaAddition } from './additions.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
 import { withoutMemories, type RoleMemory } from '../lib/memo/memo.ts'
 import {
@@ -35,10 +34,11 @@ export interface RoleVisibility extends VisibleTypes, VisibleColumns, VisibleRel
   readonly role: string
   /** Those that something of the manifest has. */
   readonly additions: readonly SchemaAddition[]
+  readonly forms: ReadonlyMap<string, FilterForm>
   readonly names: Names
   readonly can: (grantees: Grantees) => boolean
   /** Whether the extension is installed and the role may use its operators. */
-  readonly hasExtension: (name: ExtensionName) => boolean
+  readonly hasExtension: (name: string) => boolean
   readonly seesFunction: (fn: FunctionFacts) => boolean
   readonly seesComputed: (entity: EntityFacts, fn: FunctionFacts) => boolean
   /** Whether `exposed` has the relation, without enumerating it: introspection shows a part of it. */
@@ -115,7 +115,7 @@ function relationsVisibleTo(
 export function visibleTo(
   manifest: Manifest,
   role: string,
-  { list, parts }: EngineAdditions,
+  { list, parts, forms }: EngineAdditions,
   memory: RoleMemory = withoutMemories,
 ): RoleVisibility {
   const rights = rightsOf(manifest, role, list, memory.own)
@@ -152,6 +152,7 @@ export function visibleTo(
     manifest,
     role,
     additions: list.filter(({ name }) => name in manifest || names.additions.has(name)),
+    forms,
     names,
     can,
     hasExtension: (name) => {

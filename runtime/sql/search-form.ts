@@ -1,10 +1,9 @@
-import type { Form, FormOperator, OperandMembers } from './form.ts'
-import { scalarTable } from './scalars.ts'
+import type { OperandMembers } from './form.ts'
 
 /** Full text search (`search`). */
 
 /** None of these fails on any text (PostgreSQL manual 12.3.2); the configuration may be missing. */
-const queries = {
+export const queries = {
   search: {
     name: 'websearch_to_tsquery',
     help: 'Found by this query as search engines write it: words, "phrases", or, -without.',
@@ -13,17 +12,17 @@ const queries = {
   searchPlain: { name: 'plainto_tsquery', help: 'Has all of these words.' },
 } as const
 
-const searchQuery: OperandMembers = {
+export const queryMembers: OperandMembers = {
   type: 'SearchQuery',
   names: ['query', 'config'],
   besideAs: 'regconfig',
   isName: true,
 }
 
-const configOf = (named: string | undefined): string => (named === undefined ? '' : `${named}, `)
+export const configOf = (named: string | undefined): string => (named === undefined ? '' : `${named}, `)
 
 /** The tsvector of a value in a configuration, which is text and a comma, or empty. */
-const vectors = {
+export const vectors = {
   vector: (value: string): string => value,
   searchedText: (value: string, config: string): string => `pg_catalog.to_tsvector(${config}${value})`,
 } as const
@@ -50,35 +49,4 @@ export function headlineOptions(start: string, stop: string, whole: string): str
     `'${name}="' || pg_catalog.replace(${text}::text, '"', '""') || '"'`
   const all = `'HighlightAll=' || ${whole}::bool`
   return `pg_catalog.concat_ws(', ', ${mark('StartSel', start)}, ${mark('StopSel', stop)}, ${all})`
-}
-
-const searching = (form: SearchedForm): Form['own'] =>
-  Object.fromEntries(
-    Object.entries(queries).map(([operator, { name, help }]): [string, FormOperator] => [
-      operator,
-      {
-        help,
-        takes: 'String',
-        members: searchQuery,
-        cast: 'text',
-        render: (value, query, named) => {
-          const config = configOf(named)
-          return `${vectors[form](value, config)} @@ pg_catalog.${name}(${config}${query})`
-        },
-      },
-    ]),
-  )
-
-export const vectorForm: Form = {
-  subject: 'a text search vector',
-  usual: ['eq', 'is'],
-  scalar: 'Opaque',
-  own: searching('vector'),
-}
-
-export const searchedTextForm: Form = {
-  subject: 'a text that is searched',
-  usual: scalarTable.String.operators,
-  scalar: 'String',
-  own: searching('searchedText'),
 }

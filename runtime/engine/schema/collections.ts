@@ -6,7 +6,7 @@ import {
   type GraphQLInputType,
   type GraphQLOutputType,
 } from 'graphql'
-import { formOf, hasElementFilter } from '../../contract/facts.ts'
+import { formOf } from '../../contract/facts.ts'
 import { figures } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts, ValueType } from '../../contract/manifest.ts'
 import { parts, type NamePart } from '../../contract/name-parts.ts'
@@ -17,7 +17,7 @@ import { edgeRelations, orderRelations } from '../related.ts'
 import { rankFields } from '../searches.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
 import { columnConditions } from './compared.ts'
-import { arrayFilter, formTypesOf, rankType } from './form-filters.ts'
+import { searchRank } from './search-types.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
@@ -171,10 +171,9 @@ export function filterType(
     return type.list ? types.enumListFilter(item) : types.enumFilter(item)
   if (isGeo(type)) return geoFilter
   const form = formOf(type)
-  if (form !== undefined) return formTypesOf(visible, form)[0]
   const scalar = type.kind === 'scalar' ? type.name : 'Opaque'
-  const lists = hasElementFilter(type) ? arrayFilter(scalar) : listFilters.get(scalar)
-  const filter = type.list ? lists : scalarFilters.get(scalar)
+  const usual = type.list ? listFilters : scalarFilters
+  const filter = form === undefined ? usual.get(scalar) : types.forms.filter(form, scalar)
   if (filter === undefined) throw new Error(`there is no filter for ${name}`)
   return filter
 }
@@ -197,7 +196,7 @@ export const makeOrderBy =
           ...relationOrders(visible, entity, types),
           ...[...rankFields(visible, entity).keys()].map((name): InputField => [
             name,
-            { type: rankType, description: 'Sort by how well it fits a query.' },
+            { type: searchRank, description: 'Sort by how well it fits a query.' },
           ]),
         ]),
     })

@@ -1,72 +1,43 @@
 import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLInputType } from 'graphql'
-import { filterForms, formNames, type FilterForm, type FormName } from '../../contract/filter-forms.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
-import { forms } from '../../sql/forms.ts'
 import type { FormOperator } from '../../sql/form.ts'
-import { jsonParts } from '../../sql/json-form.ts'
 import { operators } from '../../sql/operators.ts'
-import { elementQuantifiers } from '../../sql/quantifiers.ts'
-import { listFilters, operandType, orderByDirection, scalarFilters, type OperandField } from './filters.ts'
+import type { FilterForm } from '../additions.ts'
 import type { RoleVisibility } from '../view.ts'
+import { operandType, type OperandField } from './filters.ts'
 import { scalars } from './scalars.ts'
 
 /** The filter types of forms (spec/graphql.md 17): each exists only if some value has the form. */
 
-const pathQuery = new GraphQLInputObjectType({
-  name: 'JSONPathQuery',
-  description: 'An SQL/JSON path.',
-  fields: {
-    path: {
-      type: new GraphQLNonNull(scalars.String),
-      description: 'The path as Postgres writes it, for example "$.tags[*] ? (@ == $tag)".',
-    },
-    variables: { type: scalars.JSON, description: 'The values of its variables: an object, as JSON.' },
-  },
-})
+const ownType = ({ takes, list, members }: FormOperator, inputs: FilterForm['inputs']): GraphQLInputType => {
+  const input = inputs?.find(({ name }) => name === members?.type)
+  if (input !== undefined) return input
+  return list === true ? new GraphQLList(new GraphQLNonNull(scalars[takes])) : scalars[takes]
+}
 
-const searchQuery = new GraphQLInputObjectType({
-  name: 'SearchQuery',
-  description: 'What to search for.',
-  fields: {
-    query: { type: new GraphQLNonNull(scalars.String), description: 'The words to search for.' },
-    config: {
-      type: scalars.String,
-      description: 'The text search configuration, for example "english". Default: that of the database.',
-    },
-  },
-})
+/**
+ * The filter type with a form's operators.
+ *
+ * @param others members without an operator
+ * @param isExtended whether it has operators of extensions
+ */
+export const filterOfForm = (
+  form: FilterForm,
+  others: () => readonly OperandField[] = () => [],
+  isExtended = true,
+): GraphQLInputObjectType =>
+  new GraphQLInputObjectType({
+    name: form.types[0],
+    description: `Conditions on ${form.subject}; all that are given must hold.`,
+    fields: () => formFields(form, others(), isExtended),
+  })
 
-const searchRank = new GraphQLInputObjectType({
-  name: 'SearchRank',
-  description: 'Sorts by how well rows fit a query.',
-  fields: {
-    ...searchQuery.toConfig().fields,
-    direction: {
-      type: new GraphQLNonNull(orderByDirection),
-      description: 'Those that fit best have the largest value.',
-    },
-  },
-})
-
-/** The type of an order by rank. */
-export const rankType: GraphQLInputType = searchRank
-
-const objects = { JSONPathQuery: pathQuery, SearchQuery: searchQuery } as const
-
-const ownType = ({ takes, list, members }: FormOperator): GraphQLInputType =>
-  members !== undefined
-    ? objects[members.type]
-    : list === true
-      ? new GraphQLList(new GraphQLNonNull(scalars[takes]))
-      : scalars[takes]
-
-/** The fields of a form's filter, by name; `others` are those without an operator. */
+/** In the order of their names. */
 function formFields(
-  form: FormName,
+  { usual, scalar, own, inputs }: FilterForm,
   others: readonly OperandField[],
   isExtended: boolean,
 ): Readonly<Record<string, OperandField[1]>> {
-  const { usual, scalar, own } = forms[form]
   const fields: readonly OperandField[] = [
     ...usual.map((name): OperandField => [
       name,
@@ -74,105 +45,38 @@ function formFields(
     ]),
     ...Object.entries(own)
       .filter(([, { extension }]) => extension === undefined || isExtended)
-      .map(([name, operator]): OperandField => [name, { type: ownType(operator), description: operator.help }]),
+      .map(([name, operator]): OperandField => [name, { type: ownType(operator, inputs), description: operator.help }]),
     ...others,
   ]
   return Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** @param isExtended whether it has operators of extensions */
-const filterOf = (
-  form: FormName,
-  others: () => readonly OperandField[] = () => [],
-  isExtended = true,
-): GraphQLInputObjectType =>
-  new GraphQLInputObjectType({
-    name: filterForms[form].types[0],
-    description: `Conditions on ${forms[form].subject}; all that are given must hold.`,
-    fields: () => formFields(form, others(), isExtended),
-  })
-
-const jsonFilter: GraphQLInputObjectType = filterOf('json', () => [
-  [
-    'path',
-    {
-      type: new GraphQLList(new GraphQLNonNull(pathFilter)),
-      description: 'Conditions on what stands at these paths; all that are given must hold.',
-    },
-  ],
-])
-
-const pathFilter: GraphQLInputObjectType = new GraphQLInputObjectType({
-  name: 'JSONPathFilter',
-  description: 'Conditions on what stands at a path; all that are given must hold.',
-  fields: () => ({
-    at: {
-      type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(scalars.String))),
-      description: 'Keys, and positions of elements from 0 on; negative ones count from the end.',
-    },
-    ...Object.fromEntries(
-      Object.entries(jsonParts).map(([name, { scalar, help }]) => [
-        name,
-        { type: name === 'json' ? jsonFilter : (scalarFilters.get(scalar) as GraphQLInputType), description: help },
-      ]),
-    ),
-  }),
-})
-
-const datetimeRange = filterOf('timestampRange')
-
-const arrayFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = new Map(
-  [...listFilters].map(([name, lists]) => {
-    const type = scalarFilters.get(name) as GraphQLInputType
-    const elements = Object.entries(elementQuantifiers).map(([quantifier, description]): OperandField => [
-      quantifier,
-      { type, description },
-    ])
-    const fields = [...Object.entries(lists.toConfig().fields), ...elements].sort(([a], [b]) => (a < b ? -1 : 1))
-    return [
-      name,
-      new GraphQLInputObjectType({
-        name: `${name}ArrayFilter`,
-        description: `Conditions on a list of values of type ${name} and on its elements; all that are given must hold.`,
-        fields: Object.fromEntries(fields),
-      }),
-    ]
-  }),
-)
-
-/** The filter of lists with conditions on elements. */
-export const arrayFilter = (name: ScalarName): GraphQLInputObjectType | undefined => arrayFilters.get(name)
-
-const [anyArrayFilter = jsonFilter, ...otherArrayFilters] = arrayFilters.values()
-
-const formTypes: Readonly<Record<FormName, FormTypes>> = {
-  json: [jsonFilter, pathFilter, pathQuery],
-  vector: [filterOf('vector'), searchQuery, searchRank],
-  searchedText: [filterOf('searchedText'), searchQuery, searchRank],
-  comparedText: [filterOf('comparedText')],
-  searchedAndComparedText: [filterOf('searchedAndComparedText'), searchQuery, searchRank],
-  array: [anyArrayFilter, ...otherArrayFilters],
-  int4Range: [filterOf('int4Range')],
-  int8Range: [filterOf('int8Range')],
-  numericRange: [filterOf('numericRange')],
-  dateRange: [filterOf('dateRange')],
-  timestampRange: [datetimeRange],
-  timestamptzRange: [datetimeRange],
-  ltree: [filterOf('ltree')],
-  network: [filterOf('network')],
+/** A form as a role has it, with the types of the form that it is combined with. */
+function formFor({ forms }: RoleVisibility, name: string): FilterForm {
+  const form = forms.get(name)
+  if (form === undefined) throw new Error(`there is no form ${name}`)
+  const also = form.also === undefined ? undefined : forms.get(form.also)
+  return also === undefined ? form : { ...form, inputs: [...(also.inputs ?? []), ...(form.inputs ?? [])] }
 }
 
-type FormTypes = readonly [filter: GraphQLInputObjectType, ...others: GraphQLInputObjectType[]]
-
-/** The filters of forms without an extension. */
-const plainFilters = new Map<FormName, GraphQLInputObjectType>(
-  formNames.filter((form) => 'optional' in filterForms[form]).map((form) => [form, filterOf(form, () => [], false)]),
-)
-
-/** The input types of a form for a role, its filter first. */
-export function formTypesOf({ hasExtension }: Pick<RoleVisibility, 'hasExtension'>, form: FormName): FormTypes {
-  const { optional }: FilterForm = filterForms[form]
-  const [filter, ...others] = formTypes[form]
-  const plain = optional === undefined || hasExtension(optional) ? undefined : plainFilters.get(form)
-  return [plain ?? filter, ...others]
+/** The filters of forms for a role, and all types of one. */
+export function formFilters(visible: RoleVisibility) {
+  const made = new Map<string, GraphQLInputObjectType>()
+  // Two forms may have the same type.
+  const filterOf = (form: FilterForm): GraphQLInputObjectType => {
+    const isExtended = form.optional === undefined || visible.hasExtension(form.optional.name)
+    const filter = made.get(form.types[0]) ?? filterOfForm(form, undefined, isExtended)
+    made.set(form.types[0], filter)
+    return filter
+  }
+  return {
+    filter: (name: string, scalar: ScalarName): GraphQLInputObjectType | undefined => {
+      const form = formFor(visible, name)
+      return form.filter === undefined ? filterOf(form) : form.filter(scalar)
+    },
+    types: (name: string): readonly GraphQLInputObjectType[] => {
+      const form = formFor(visible, name)
+      return [...(form.filter === undefined ? [filterOf(form)] : []), ...(form.inputs ?? [])]
+    },
+  }
 }

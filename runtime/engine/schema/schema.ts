@@ -20,7 +20,6 @@ import type { CorePart } from '../../contract/name-parts.ts'
 import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { makeColumnComparison, makeColumnFilter, makeComparedColumn } from './compared.ts'
 import { compositeMakers } from './composites.ts'
-import { formTypesOf } from './form-filters.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeRelationFilter, makeRelationOrderBy } from './related.ts'
@@ -78,13 +77,13 @@ const sharedByAll = typesByName([
 const sharedWithGeo = typesByName([...sharedByAll.values(), ...geoTypes])
 
 /** Types that do not depend on relations. */
-function sharedTypes(visible: RoleVisibility): Shared {
+function sharedTypes(visible: RoleVisibility, types: SchemaTypes): Shared {
   const { geo, updates, forms = [] } = visible.manifest
   const shared = geo === true ? sharedWithGeo : sharedByAll
   const added = [
     ...(updates === true ? updateTypes : []),
     ...visible.additions.flatMap(({ types = [] }) => types),
-    ...forms.flatMap((form) => formTypesOf(visible, form)),
+    ...forms.flatMap(types.forms.types),
   ]
   return added.length === 0 ? shared : typesByName([...shared.values(), ...added])
 }
@@ -190,7 +189,7 @@ function completeSchema(visible: RoleVisibility): GraphQLSchema {
   const enums = visible.manifest.enums.filter(visible.seesEnum)
   const composites = (visible.manifest.composites ?? []).filter(({ id }) => visible.composite(id) !== undefined)
   const all = [
-    ...sharedTypes(visible).values(),
+    ...sharedTypes(visible, types).values(),
     types.node,
     types.pageInfo,
     ...visible.exposed.map(types.row),
@@ -273,7 +272,7 @@ class LazySchema extends GraphQLSchema {
     super({ ...schemaConfig(visible), query: new GraphQLObjectType({ name: 'Query', fields: {} }) })
     this.#visible = visible
     this.#types = types
-    this.#shared = sharedTypes(visible)
+    this.#shared = sharedTypes(visible, types)
     this.#query = makeQuery(visible, types)
     this.#mutation = once(() => makeMutation(visible, types))
     this.#subscription = once(() => makeSubscription(visible, types))

@@ -32,6 +32,7 @@ import type { RowArguments } from '../additions.ts'
 import { defaultFilterOf, defaultOrderOf } from '../visible.ts'
 import type { RoleVisibility } from '../view.ts'
 import { comparison, listComparison } from './filters.ts'
+import { formFilters } from './form-filters.ts'
 import { scalars } from './scalars.ts'
 
 /** The GraphQL types of one role. Each is made on first use, and its fields when they are first read. */
@@ -43,6 +44,7 @@ export interface SchemaTypes {
   readonly enumListFilter: (item: EnumFacts) => GraphQLInputObjectType
   readonly composite: (item: CompositeFacts) => GraphQLObjectType
   readonly compositeFilter: (item: CompositeFacts) => GraphQLInputObjectType
+  readonly forms: ReturnType<typeof formFilters>
   readonly output: (type: ValueType) => GraphQLOutputType
   readonly input: (type: ValueType) => GraphQLInputType
   readonly connection: (entity: EntityFacts) => GraphQLObjectType
@@ -199,11 +201,7 @@ export function createTypes(
     if (!(name in known)) known[name] = makers[name]?.(entity, types)
     return known[name]
   }
-  const typesOf = (item: EnumFacts): EnumTypes => {
-    let known = enums.get(item)
-    if (known === undefined) enums.set(item, (known = makeEnumTypes(item)))
-    return known
-  }
+  const typesOf = (item: EnumFacts): EnumTypes => once(enums, item, makeEnumTypes)
   const objects = new Map<CompositeFacts, GraphQLObjectType>()
   const filters = new Map<CompositeFacts, GraphQLInputObjectType>()
   const interfaces = new Map<string, GraphQLInterfaceType>()
@@ -244,6 +242,7 @@ export function createTypes(
     enumListFilter: (item) => typesOf(item).listFilter,
     composite: (item) => once(objects, item, composites().object),
     compositeFilter: (item) => once(filters, item, composites().filter),
+    forms: formFilters(visible),
     output,
     input: value,
     node,

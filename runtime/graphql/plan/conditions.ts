@@ -1,14 +1,12 @@
 import type { ColumnFacts, ObjectId } from '../../contract/manifest.ts'
-import type { FormName } from '../../contract/filter-forms.ts'
-import { formOf, hasElementFilter } from '../../contract/facts.ts'
+import { formOf } from '../../contract/facts.ts'
+import type { ValueType } from '../../contract/manifest.ts'
+import type { FilterForm } from '../../engine/additions.ts'
 import { isGeo, type RoleVisibility } from '../../engine/view.ts'
-import { forms } from '../../sql/forms.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
-import { isQuantifier, type ElementQuantifier } from '../../sql/quantifiers.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import { badArgument } from '../protocol/failures.ts'
-import { formOfPart, planOwnOperator, planPaths } from './forms.ts'
-import { slotOf, type Input } from './input.ts'
+import { memberOf, slotOf, type Input } from './input.ts'
 import type { Filter, Subject } from './plan-nodes.ts'
 import type { Slot, Value } from './values.ts'
 
@@ -23,18 +21,23 @@ export function combined(kind: 'all' | 'any', conditions: readonly Filter[]): Fi
 /** The compared value, and the type of its operands. */
 export interface Compared {
   readonly subject: Subject
-  readonly form: FormName | undefined
+  readonly form: FilterForm | undefined
   readonly list: boolean
-  /** Whether conditions on its elements exist. */
-  readonly elements?: boolean
   readonly geo: boolean
 }
 
-const columnSubject = ({ column, type }: ColumnFacts): Compared => ({
-  subject: { column },
-  form: formOf(type),
+declare module '../../engine/additions.ts' {
+  interface FilterForm {
+    /** The conditions of a member of its filter without an operator; null: the member has one. */
+    readonly plan?: (subject: Subject, name: string, operand: Input) => readonly Filter[] | null
+  }
+}
+
+/** A value of a type, as it is compared. */
+export const comparedAs = ({ forms }: RoleVisibility, subject: Subject, type: ValueType | null): Compared => ({
+  subject,
+  form: forms.get(formOf(type) ?? ''),
   list: type?.list === true,
-  elements: hasElementFilter(type),
   geo: isGeo(type),
 })
 
@@ -42,7 +45,7 @@ const columnSubject = ({ column, type }: ColumnFacts): Compared => ({
 export const planColumn = (visible: RoleVisibility, column: ColumnFacts, input: Input): Filter | null =>
   column.type?.kind === 'composite'
     ? planAttributes(visible, column.column, [], column.type.id, input)
-    : planValue(columnSubject(column), input)
+    : planValue(comparedAs(visible, { column: column.column }, column.type), input)
 
 /** Conditions on attributes of a composite value; an empty filter is not a condition. */
 function planAttributes(
@@ -62,16 +65,7 @@ function planAttributes(
     const condition =
       item.type.kind === 'composite'
         ? planAttributes(visible, column, inner, item.type.id, value)
-        : planValue(
-            {
-              subject: { column, path: inner },
-              form: formOf(item.type),
-              list: item.type.list,
-              elements: hasElementFilter(item.type),
-              geo: isGeo(item.type),
-            },
-            value,
-          )
+        : planValue(comparedAs(visible, { column, path: inner }, item.type), value)
     return condition === null ? [] : [condition]
   })
   return combined('all', conditions)
@@ -81,12 +75,10 @@ function planAttributes(
 export function planValue(compared: Compared, input: Input): Filter | null {
   if (input.kind !== 'object') return null
   if (compared.form !== undefined) return planForm(compared, compared.form, input)
-  const conditions = input.fields.flatMap(([name, operand]): readonly Filter[] => {
-    const isOfElements = compared.elements === true && isQuantifier(name)
-    const condition = isOfElements ? planElements(compared, name, operand) : planOne(compared, name, operand)
-    return condition === null ? [] : [condition]
-  })
-  return combined('all', conditions)
+  return combined(
+    'all',
+    input.fields.map(([name, operand]) => planOne(compared, name, operand)),
+  )
 }
 
 const planOne = (compared: Compared, name: string, operand: Input): Filter =>
@@ -94,31 +86,18 @@ const planOne = (compared: Compared, name: string, operand: Input): Filter =>
     ? planSpatial(compared, name as SpatialOperatorName, operand)
     : planOperator(compared, name as OperatorName, operand)
 
-/** Conditions on the elements of a list; an empty `every` is not a condition. */
-function planElements({ subject }: Compared, quantifier: ElementQuantifier, input: Input): Filter | null {
-  if (input.kind !== 'object') return null
-  const element: Compared = { subject: { element: true }, form: undefined, list: false, geo: false }
-  const of = planValue(element, input)
-  return of === null && quantifier === 'every' ? null : { kind: 'elements', ...subject, quantifier, of }
-}
-
 /** Values whose filter an addition defines. */
-function planForm(compared: Compared, form: FormName, input: Extract<Input, { kind: 'object' }>): Filter | null {
-  const subject = { ...compared.subject, form }
+function planForm(compared: Compared, form: FilterForm, input: Extract<Input, { kind: 'object' }>): Filter | null {
+  const subject = { ...compared.subject, form: form.name }
   // Only an unconverted subject can be part of a policy or a watch.
-  const usual = forms[form].readAs === undefined ? compared : { ...compared, subject }
-  const conditions = input.fields.flatMap(([name, operand]) =>
-    form === 'json' && name === 'path'
-      ? planPaths(subject, operand, (at, inner) => planValue({ ...compared, ...partOf(at) }, inner))
-      : [planOwnOperator(subject, form, name, operand) ?? planOperator(usual, name as OperatorName, operand)],
+  const usual = form.readAs === undefined ? compared : { ...compared, subject }
+  const conditions = input.fields.flatMap(
+    ([name, operand]) =>
+      form.plan?.(subject, name, operand) ?? [
+        planOwnOperator(subject, form, name, operand) ?? planOperator(usual, name as OperatorName, operand),
+      ],
   )
   return combined('all', conditions)
-}
-
-/** The subject at the last step of a path. */
-function partOf(subject: Subject): Pick<Compared, 'subject' | 'form'> {
-  const last = subject.at?.at(-1)
-  return { subject, form: last === undefined ? subject.form : formOfPart(last.as) }
 }
 
 const nullSlot: Slot = { kind: 'constant', value: null }
@@ -132,16 +111,36 @@ function planOperator({ subject, list }: Compared, operator: OperatorName, opera
   const slot = operand.kind === 'leaf' ? operand.slot : nullSlot
   const isArray = wants === 'values' || list
   // The length rule concerns written values (spec/graphql.md 3.4).
-  const value: Value = { slot, encoding: { kind: isArray ? 'array' : 'scalar', maxLength: null } }
+  const value = (isArray ? array : scalar)(slot)
   return { kind: 'compare', ...subject, operator, operand: wants, value }
 }
 
 /** Geometric conditions; they are not true for NULL and for a null geometry. */
 function planSpatial({ subject }: Compared, operator: SpatialOperatorName, operand: Input): Filter {
-  const value = (slot: Slot): Value => ({ slot, encoding: { kind: 'scalar', maxLength: null } })
-  if (operator !== 'dWithin') return { kind: 'spatial', ...subject, operator, value: value(slotOf(operand)) }
+  if (operator !== 'dWithin') return { kind: 'spatial', ...subject, operator, value: scalar(slotOf(operand)) }
   const given = new Map(operand.kind === 'object' ? operand.fields : [])
   const slot = (name: string): Slot => slotOf(given.get(name) ?? { kind: 'null' })
   const distance: Value = { slot: slot('distance'), encoding: { kind: 'distance' } }
-  return { kind: 'spatial', ...subject, operator, value: value(slot('geometry')), distance }
+  return { kind: 'spatial', ...subject, operator, value: scalar(slot('geometry')), distance }
 }
+
+const scalar = (slot: Slot): Value => ({ slot, encoding: { kind: 'scalar', maxLength: null } })
+const array = (slot: Slot): Value => ({ slot, encoding: { kind: 'array', maxLength: null } })
+
+/** The condition of an operator that belongs to the form; null if it is a common operator. */
+function planOwnOperator(subject: Subject, form: FilterForm, operator: string, operand: Input): Filter | null {
+  const own = form.own[operator]
+  if (own === undefined) return null
+  if (own.members === undefined) {
+    const value = (own.list === true ? array : scalar)(slotOf(operand))
+    return { kind: 'form', ...subject, operator, value }
+  }
+  const [first, second] = own.members.names.map((name) => memberOf(operand, name))
+  const value = scalar(slotOf(first ?? operand))
+  const beside = second === undefined || second.kind === 'null' ? {} : { beside: scalar(slotOf(second)) }
+  return { kind: 'form', ...subject, operator, value, ...beside }
+}
+
+/** SQL name of the column whose whole values are compared; null for parts of them and other subjects. */
+export const comparedColumn = (subject: Subject): string | null =>
+  'column' in subject && subject.path === undefined && subject.form === undefined ? subject.column : null

@@ -1,12 +1,10 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { formOf } from '../../contract/facts.ts'
 import { filterComputed } from '../../engine/computed-filters.ts'
 import { filterRelations, type Related } from '../../engine/related.ts'
-import { isGeo } from '../../engine/view.ts'
 import { byField } from '../../engine/visible.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { planColumns } from './compared.ts'
-import { combined, planColumn, planValue } from './conditions.ts'
+import { combined, comparedAs, planColumn, planValue } from './conditions.ts'
 import { checkNodeId, type ElementForm, type NodeTable } from './cursors-and-node-ids.ts'
 import type { Input } from './input.ts'
 import { joinTo } from './joins.ts'
@@ -51,7 +49,7 @@ function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, in
       const computed = filterComputed(planner.visible, entity).get(name)
       if (computed !== undefined) {
         const { function: fn, type } = computed
-        return planValue({ subject: { computed: fn }, form: formOf(type), list: false, geo: isGeo(type) }, input)
+        return planValue(comparedAs(planner.visible, { computed: fn }, type), input)
       }
       const related = filterRelations(planner.visible, entity).get(name)
       if (related !== undefined) return planRelated(planner, related, input)

@@ -1,6 +1,6 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
-import { comparedColumn } from './forms.ts'
+import { comparedColumn } from './conditions.ts'
 import type { DirectJoin, Filter } from './plan-nodes.ts'
 import type { Demand, JoinedPins, PinForm } from './watched-reads.ts'
 import type { Value } from './values.ts'

@@ -1,10 +1,7 @@
 import type { PresetPlace } from '../../engine/visible.ts'
 import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Meant } from '../../contract/stated.ts'
-import type { FormName } from '../../contract/filter-forms.ts'
-import type { JsonPartName } from '../../sql/json-form.ts'
 import type { ColumnOperatorName } from '../../sql/operators.ts'
-import type { ElementQuantifier } from '../../sql/quantifiers.ts'
 import type { SearchedForm } from '../../sql/search-form.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import type { SizeHole } from '../../sql/tree.ts'
@@ -51,8 +48,8 @@ export type Filter =
       /** Only if a second operand is given. */
       readonly beside?: Value
     })
-  /** A quantified condition on a list, whose subject is an element; without a condition, all elements meet it. */
-  | (Subject & { readonly kind: 'elements'; readonly quantifier: ElementQuantifier; readonly of: Filter | null })
+  /** A quantified condition on elements of the subject, which its form has; null: each element meets it. */
+  | (Subject & { readonly kind: 'elements'; readonly quantifier: string; readonly of: Filter | null })
   /** The key's columns equal these values, in key order. */
   | { readonly kind: 'key'; readonly values: readonly Value[] }
   /** The row is one that a field means. */
@@ -67,21 +64,18 @@ export type Filter =
     }
 
 /** The compared value: a column by its SQL name, an attribute at any depth, or the value of a computed field. */
-export type Subject = (
-  | { readonly column: string; readonly path?: readonly string[] }
-  | { readonly computed: ObjectId }
-  /** An element of the enclosing list. */
-  | { readonly element: true }
-) & {
-  /** How its value is read, if an addition defines its filter. */
-  readonly form?: FormName
-  /** The path of the compared part of a JSON value. */
-  readonly at?: readonly JsonStep[]
-}
+export type Subject = SubjectForm &
+  (
+    | { readonly column: string; readonly path?: readonly string[] }
+    | { readonly computed: ObjectId }
+    /** An element of the enclosing list. */
+    | { readonly element: true }
+  )
 
-export interface JsonStep {
-  readonly path: Value
-  readonly as: JsonPartName
+/** How a value is read. */
+export interface SubjectForm {
+  /** The name of the form, if an addition defines its filter. */
+  readonly form?: string
 }
 
 /** Whether at least one, each or no related row meets a condition; `every` and `none` are true without rows. */
@@ -225,12 +219,7 @@ export interface ToOne {
 export type CompositeMembers = readonly (
   | Typename
   | { readonly kind: 'attribute'; readonly key: string; readonly attribute: string }
-  | {
-      readonly kind: 'composite'
-      readonly key: string
-      readonly attribute: string
-      readonly members: CompositeMembers
-    }
+  | { readonly kind: 'composite'; readonly key: string; readonly attribute: string; readonly members: CompositeMembers }
 )[]
 
 /** A function of the row. */

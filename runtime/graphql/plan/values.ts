@@ -22,12 +22,7 @@ export type Slot =
   /** For each of these, the number, from 1 on, of its parent object. */
   | { readonly kind: 'outer-places'; readonly of: Slot; readonly path: readonly InputStep[] }
   /** For each of these, the number of the child object at the next step; null: none. */
-  | {
-      readonly kind: 'inner-places'
-      readonly of: Slot
-      readonly path: readonly InputStep[]
-      readonly step: InputStep
-    }
+  | { readonly kind: 'inner-places'; readonly of: Slot; readonly path: readonly InputStep[]; readonly step: InputStep }
 
 /** A step from an object to those of related rows (spec/graphql.md 17.6). */
 export interface InputStep {

@@ -1,17 +1,14 @@
 import type { ColumnBuilder } from '../../contract/builder.ts'
-import type { ExtensionName } from '../../contract/filter-forms.ts'
 import type { Manifest } from '../../contract/manifest.ts'
-import { arrayText } from '../../sql/array-text.ts'
 import type { FormOperator, OperandMembers } from '../../sql/form.ts'
-import { forms } from '../../sql/forms.ts'
-import { jsonParts } from '../../sql/json-form.ts'
+import type { FilterForm } from '../../engine/additions.ts'
 import { ident } from '../../sql/ident.ts'
-import { literal, applied, joined, select, sql, trusted, written, type Sql } from '../../sql/tree.ts'
+import { applied, joined, select, sql, trusted, written, type Sql } from '../../sql/tree.ts'
 import { operators, ownOperators, type OperatorName } from '../../sql/operators.ts'
 import type { Filter, Subject } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
 import { attributeOf } from './composite.ts'
-import { valueParameter, isPlainWord, nameOrParameter, statedOrParameter } from './parameters.ts'
+import { valueParameter, nameOrParameter, statedOrParameter } from './parameters.ts'
 import { ofMeant } from './meant.ts'
 import {
   columnOf,
@@ -25,6 +22,17 @@ import {
   type Writer,
 } from './source.ts'
 import { wayTo } from './tenants.ts'
+
+declare module '../../engine/additions.ts' {
+  interface FilterForm {
+    /** The compared part of a value. */
+    readonly part?: (subject: Subject, value: Subjected) => Subjected
+    /** Conditions on elements of a value. */
+    readonly elements?: (filter: ElementsFilter, writer: Writer, part: Part) => Condition
+  }
+}
+
+type ElementsFilter = Extract<Filter, { kind: 'elements' }>
 
 /** @param part the part of the plan whose rows are filtered */
 export function compileFilter(filter: Filter, writer: Writer, part: Part): Condition {
@@ -44,14 +52,14 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
     }
     case 'presence': {
       const presence = filter.present ? sql`not null` : sql`null`
-      return (scope) => sql`(${subjectOf(filter, scope).value} is ${presence})`
+      return (scope) => sql`(${subjectOf(filter, scope, writer).value} is ${presence})`
     }
     case 'compare':
-      return compare(filter)
+      return compare(filter, writer)
     case 'compare-column':
       return compareColumn(filter)
     case 'spatial':
-      return spatial(filter)
+      return spatial(filter, writer)
     case 'form':
       return ofForm(filter, writer)
     case 'elements':
@@ -83,11 +91,11 @@ function related(filter: Extract<Filter, { kind: 'related' }>, writer: Writer, p
   }
 }
 
-function compare(filter: Extract<Filter, { kind: 'compare' }>): Condition {
+function compare(filter: Extract<Filter, { kind: 'compare' }>, writer: Writer): Condition {
   const operand = statedOrParameter(filter.value)
   const { render } = operators[filter.operator as OperatorName]
   return (scope) => {
-    const { value, type } = subjectOf(filter, scope)
+    const { value, type } = subjectOf(filter, scope, writer)
     const own = ownOperators(type.order)
     // A pattern has no length to cut or pad to.
     const isText = filter.operand === 'pattern' && own('~~') === undefined
@@ -107,35 +115,35 @@ function compareColumn({ column, operator, other }: Extract<Filter, { kind: 'com
   }
 }
 
-function spatial(filter: Extract<Filter, { kind: 'spatial' }>): Condition {
+function spatial(filter: Extract<Filter, { kind: 'spatial' }>, writer: Writer): Condition {
   const operand = valueParameter(filter.value)
   const distance = filter.distance === undefined ? [] : [sql`${valueParameter(filter.distance)}::float8`]
   return (scope) => {
-    const { value, type } = subjectOf(filter, scope)
+    const { value, type } = subjectOf(filter, scope, writer)
     const decides = type.spatial?.[filter.operator]
     if (decides === undefined) throw new Error(`nothing decides ${filter.operator}`)
     return sql`${trusted(decides)}(${joined([value, applied(type.operand, operand), ...distance], ', ')})`
   }
 }
 
-function ofForm(filter: Extract<Filter, { kind: 'form' }>, { engine }: Writer): Condition {
+function ofForm(filter: Extract<Filter, { kind: 'form' }>, writer: Writer): Condition {
   const operand = valueParameter(filter.value)
-  const own = filter.form === undefined ? undefined : forms[filter.form].own[filter.operator]
+  const own = formIn(filter, writer)?.own[filter.operator]
   if (own === undefined) throw new Error(`there is no operator ${filter.operator}`)
   const beside = filter.beside === undefined || own.members === undefined ? [] : [besideOf(own.members, filter.beside)]
-  const home = own.extension === undefined ? undefined : homeOf(engine.manifest, own.extension)
+  const home = own.extension === undefined ? undefined : homeOf(writer.engine.manifest, own.extension)
   const write = ([value = '', text = '', other]: readonly string[]): string =>
     `(${own.render(value, text, other, home)})`
   return (scope) => {
-    const { value, type } = subjectOf(filter, scope)
+    const { value, type } = subjectOf(filter, scope, writer)
     return written(write, [value, home === undefined ? castOperand(own, type, operand) : operand, ...beside])
   }
 }
 
-const castOperand = ({ cast }: FormOperator, { operand }: Compared['type'], given: Sql): Sql =>
+const castOperand = ({ cast }: FormOperator, { operand }: Subjected['type'], given: Sql): Sql =>
   cast === undefined ? applied(operand, given) : applied((text) => `${text}::${cast}`, given)
 
-function homeOf({ extensions }: Manifest, name: ExtensionName): string {
+function homeOf({ extensions }: Manifest, name: string): string {
   const home = extensions?.[name]
   if (home === undefined) throw new Error(`there is no extension ${name}`)
   return ident(home)
@@ -144,88 +152,45 @@ function homeOf({ extensions }: Manifest, name: ExtensionName): string {
 const besideOf = ({ besideAs, isName }: OperandMembers, value: Value): Sql =>
   applied((text) => `${text}::${besideAs}`, isName === true ? nameOrParameter(value) : valueParameter(value))
 
-/**
- * A NULL list gives NULL. The condition that a list contains an element is written for its index; all other conditions
- * look at each element.
- */
-function ofElements(filter: Extract<Filter, { kind: 'elements' }>, writer: Writer, part: Part): Condition {
-  const { of, quantifier } = filter
-  if (quantifier === 'some' && of?.kind === 'compare' && of.operator === 'eq') {
-    const element = valueParameter(of.value)
-    return (scope) => {
-      const { value, type } = subjectOf(filter, scope)
-      return sql`(${value} @> array[${element}]${trusted(type.operand(''))})`
-    }
-  }
-  const condition = of === null ? null : compileFilter(of, writer, part)
-  return (scope) => {
-    const { value, type } = subjectOf(filter, scope)
-    const alias = writer.alias('e')
-    const inner = condition?.({ ...scope, element: elementOf(sql`${alias}.v`, type) }) ?? null
-    const wanted = inner !== null && quantifier === 'every' ? sql`${inner} is not true` : inner
-    const rows = select([], { from: [{ of: sql`pg_catalog.unnest(${value}) ${alias}(v)` }], where: given([wanted]) })
-    const met = quantifier === 'some' ? sql`exists ${rows}` : sql`not exists ${rows}`
-    return sql`(case when ${value} is not null then ${met} end)`
-  }
+const formIn = ({ form }: Subject, { engine }: Writer): FilterForm | undefined => engine.additions.forms.get(form ?? '')
+
+function ofElements(filter: ElementsFilter, writer: Writer, part: Part): Condition {
+  const condition = formIn(filter, writer)?.elements?.(filter, writer, part)
+  if (condition === undefined) throw new Error(`there is no quantifier ${filter.quantifier}`)
+  return condition
 }
 
 const missingElement = (): never => {
   throw new Error('there is no list around the condition')
 }
 
-/** Its operands are cast to the element type of the list. */
-function elementOf(value: Sql, { operand }: Compared['type']): Compared {
-  const cast = operand('').replace(/\[\]$/, '')
-  return { value, type: { operand: (text) => `${text}${cast}`, operands: (text) => `${text}${cast}[]` } }
-}
-
-interface Compared {
+/** A value, and how it is compared. */
+export interface Subjected {
   readonly value: Sql
   readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'order' | 'spatial'>
 }
 
-interface Looked extends Compared {
+interface Looked extends Subjected {
   readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'order' | 'spatial' | 'attributes'>
 }
 
-/** The compared value, read by its form and path. */
-function subjectOf(subject: Subject, scope: Scope): Compared {
-  const { form, at = [] } = subject
+/** The compared value, read by its form. */
+export function subjectOf(subject: Subject, scope: Scope, writer: Writer): Subjected {
+  const form = formIn(subject, writer)
   const whole = valueOf(subject, scope)
-  const type = form === undefined ? undefined : forms[form].readAs
-  const read =
-    type === undefined
-      ? whole
-      : castTo(
-          type,
-          applied((value) => `(${value})::${type}`, whole.value),
-        )
-  return at.reduce(({ value }, { path, as }) => {
-    const { cast, render } = jsonParts[as]
-    const found = written(([from = '', to = '']) => render(from, `${to}::text[]`), [value, pathOf(path)])
-    return castTo(cast, found)
-  }, read)
-}
-
-/**
- * A path that the document gives literally is part of the statement, like names of columns: with a parameter, a generic
- * plan could not use an index on the expression.
- */
-function pathOf({ slot }: Value): Sql {
-  const items = slot.kind === 'list' ? slot.items : []
-  const words = items.flatMap((item) => (isPlainWord(item) ? [item.value] : []))
-  return slot.kind === 'list' && words.length === items.length
-    ? literal(arrayText(words))
-    : valueParameter({ slot, encoding: { kind: 'array', maxLength: null } })
+  const type = form?.readAs
+  const cast = (value: string): string => `(${value})::${type}`
+  const read = type === undefined ? whole : castTo(type, applied(cast, whole.value))
+  return form?.part?.(subject, read) ?? read
 }
 
 /** A value that is compared as another type. */
-const castTo = (type: string, value: Sql): Compared => ({
+export const castTo = (type: string, value: Sql): Subjected => ({
   value,
   type: { operand: (parameter) => `${parameter}::${type}`, operands: (parameter) => `${parameter}::${type}[]` },
 })
 
-function valueOf(subject: Subject, scope: Scope): Compared {
+function valueOf(subject: Subject, scope: Scope): Subjected {
   if ('element' in subject) return scope.element ?? missingElement()
   if ('column' in subject) {
     const column: Looked = { value: scope.column(subject.column), type: columnOf(scope.builder, subject.column) }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { applied, joined, select, sql, trusted, type JoinClause, type Sql } from '../../sql/tree.ts'
-import { comparedColumn } from '../plan/forms.ts'
+import { comparedColumn } from '../plan/conditions.ts'
 import { hopsOf, isConnected } from '../plan/joins.ts'
 import type { DirectJoin, Filter, InsertRows, Join } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'

@@ -1,8 +1,5 @@
-import type { Form, FormOperator } from './form.ts'
-import { scalarTable } from './scalars.ts'
-import { searchedTextForm } from './search-form.ts'
-
-/** Comparisons of texts (`textFilters`). */
+import type { Form, FormOperator } from '../../../runtime/sql/form.ts'
+import { scalarTable } from '../../../runtime/sql/scalars.ts'
 
 const similar = (symbol: string, help: string): FormOperator => ({
   help,
@@ -33,10 +30,25 @@ const own: Form['own'] = {
   ),
 }
 
-export const comparedTextForm: Form = { subject: 'a text', usual: scalarTable.String.operators, scalar: 'String', own }
-
-export const searchedAndComparedTextForm: Form = {
-  ...comparedTextForm,
-  subject: 'a text that is searched',
-  own: { ...searchedTextForm.own, ...own },
+const comparedText: Form = {
+  name: 'comparedText',
+  keys: ['textFilters'],
+  pgTypes: ['text', 'varchar', 'bpchar'],
+  optional: { name: 'pg_trgm', type: 'gtrgm' },
+  types: ['TextFilter'],
+  subject: 'a text',
+  usual: scalarTable.String.operators,
+  scalar: 'String',
+  own,
 }
+
+export const textForms = [
+  comparedText,
+  {
+    ...comparedText,
+    name: 'searchedAndComparedText',
+    also: 'searchedText',
+    types: ['SearchedTextFilter'],
+    subject: 'a text that is searched',
+  },
+] as const satisfies readonly Form[]

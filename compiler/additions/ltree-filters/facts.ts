@@ -1,6 +1,4 @@
-import type { Form, FormOperator } from './form.ts'
-
-/** Paths of labels (`ltreeFilters`). */
+import type { Form, FormOperator } from '../../../runtime/sql/form.ts'
 
 const comparing = (symbol: string, type: string, help: string): FormOperator => ({
   help,
@@ -18,6 +16,10 @@ const ofAny = (write: (value: string, list: string, home: string) => string, hel
 })
 
 export const ltreeForm: Form = {
+  name: 'ltree',
+  keys: ['ltreeFilters'],
+  extension: { name: 'ltree', type: 'ltree' },
+  types: ['LTreeFilter'],
   subject: 'a path of labels',
   usual: ['is'],
   scalar: 'Opaque',
