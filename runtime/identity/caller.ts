@@ -30,7 +30,8 @@ export type Authenticate = (credentials: Credentials) => Promise<Identified>
 export function createAuthenticate(verify: VerifyToken, verifyBearer: VerifyToken = verify): Authenticate {
   return async ({ apikey, authorization }) => {
     if (apikey === undefined || apikey === '') return { kind: 'key-missing' }
-    const key = await verify(apikey)
+    const verifying = verify(apikey)
+    const key = verifying instanceof Promise ? await verifying : verifying
     if (key.kind === 'refused') return { kind: 'key-invalid' }
     if (authorization === undefined) return { kind: 'caller', caller: key.caller }
     return identifyBearer(authorization, verifyBearer)
@@ -40,7 +41,8 @@ export function createAuthenticate(verify: VerifyToken, verifyBearer: VerifyToke
 async function identifyBearer(authorization: string, verify: VerifyToken): Promise<Identified> {
   const token = bearerToken(authorization)
   if (token === null) return { kind: 'token-invalid', fault: 'malformed' }
-  const verdict = await verify(token)
+  const verifying = verify(token)
+  const verdict = verifying instanceof Promise ? await verifying : verifying
   return verdict.kind === 'verified'
     ? { kind: 'caller', caller: verdict.caller }
     : { kind: 'token-invalid', fault: verdict.fault }

@@ -94,8 +94,10 @@ export function createPipeline<L extends Running, T extends RequestState<L>>(par
   const prepared = async <R>(state: T, work: (state: T, stages: Stages<T>) => R | Promise<R>): Promise<R> => {
     const stages = stagesOf(state.loaded)
     try {
-      await through(stages.admission, state)
-      await through(stages.document, state)
+      const admitting = through(stages.admission, state)
+      if (admitting !== undefined) await admitting
+      const preparing = through(stages.document, state)
+      if (preparing !== undefined) await preparing
       if (state.context?.timeline) state.context.timeline.prepared = performance.now()
       return await work(state, stages)
     } finally {
@@ -131,10 +133,11 @@ export function createPipeline<L extends Running, T extends RequestState<L>>(par
   }
 }
 
-async function through<T>(stages: readonly PipelineStage<T>[], state: T): Promise<void> {
-  for (const stage of stages) {
-    const pending = stage(state)
-    if (pending !== undefined) await pending
+/** Runs stages in order. The promise of one that waits is returned: most stages of a known document do not wait. */
+function through<T>(stages: readonly PipelineStage<T>[], state: T): void | Promise<void> {
+  for (let index = 0; index < stages.length; index += 1) {
+    const pending = stages[index]?.(state)
+    if (pending !== undefined) return pending.then(() => through(stages.slice(index + 1), state))
   }
 }
 
