@@ -137,7 +137,8 @@ export function createPipeline<L extends Running, T extends RequestState<L>>(par
 function through<T>(stages: readonly PipelineStage<T>[], state: T): void | Promise<void> {
   for (let index = 0; index < stages.length; index += 1) {
     const pending = stages[index]?.(state)
-    if (pending !== undefined) return pending.then(() => through(stages.slice(index + 1), state))
+    if (pending === undefined) continue
+    return index === stages.length - 1 ? pending : pending.then(() => through(stages.slice(index + 1), state))
   }
 }
 
