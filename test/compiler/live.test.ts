@@ -246,6 +246,27 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     expect((await told())[0]?.touched).toEqual({ done: [], due: [] })
   })
 
+  test('report no value of a column with a long one, of one row and of several', async () => {
+    await install('posts')
+    await watch('posts', ['title', 'owner'])
+    const long = `repeat('ä', 251)`
+    const fits = `repeat('ä', 250)`
+    const touched = async (text: string): Promise<readonly string[]> => {
+      await run(text)
+      return Object.keys((await told())[0]?.touched ?? {}).sort()
+    }
+    expect(await touched(`insert into posts (id, owner, title) values (1, 1, ${fits})`)).toEqual(['owner', 'title'])
+    expect(await touched(`insert into posts (id, owner, title) values (2, 1, ${long})`)).toEqual(['owner'])
+    expect(await touched(`insert into posts (id, title) values (3, ${long}), (4, 'x')`)).toEqual(['owner'])
+    expect(await touched(`update posts set title = 'short' where id = 2`)).toEqual(['owner'])
+    expect(await touched(`update posts set title = ${long} where id = 1`)).toEqual(['owner'])
+    expect(await touched('update posts set owner = 5')).toEqual(['owner'])
+    expect(await touched('delete from posts where id = 2')).toEqual(['owner', 'title'])
+    expect(await touched('delete from posts where id = 1')).toEqual(['owner'])
+    expect(await touched('insert into posts (id, title) values (9, null)')).toEqual(['owner', 'title'])
+    expect(await touched('delete from posts')).toEqual(['owner'])
+  })
+
   test('report more columns than one statement holds, of one row and of several', async () => {
     const names = Array.from({ length: 20 }, (_, number) => `c${number}`)
     await run(`create table wide (${names.map((name) => `${name} int default 5`).join()}, note json)`)

@@ -1,4 +1,4 @@
-import { armedLock, leaderLock, mostValues, wakeChannel } from '../../../runtime/db/check/live-locks.ts'
+import { armedLock, leaderLock, longestValue, mostValues, wakeChannel } from '../../../runtime/db/check/live-locks.ts'
 import { bodyMarkPrefix } from './live-installed.ts'
 import type { OwnFunction } from './migration.ts'
 
@@ -97,7 +97,7 @@ const columns = plpgsql(
  * Every name and operator is qualified, which is free; a search path of its own would cost each write some
  * microseconds. For a single changed row, one statement writes the change with all wanted values; its limits show the
  * planner that it is one row, else it would plan again for each mask. Values of several rows are compared in their own
- * types, and only those that differ become texts.
+ * types, and only those that differ become texts. Texts are measured first, which reads no value from its TOAST table.
  */
 const body = plpgsql(
   'live_body',
@@ -114,18 +114,23 @@ declare
     when 'insert' then 'new_rows'
     when 'delete' then 'old_rows'
     when 'update' then '(select o.%1$I from old_rows o union all select n.%1$I from new_rows n)' end;
+  is_long text := '(pg_catalog.octet_length(%s) operator(pg_catalog.>) ${longestValue})';
   source text;
   ones text := '';
   pins text := '';
   c record;
 begin
   for c in select l.place, bit_or(1::bigint << l.attnum) | 1 as mask, string_agg(format($case$,
-        case when (live.mask operator(pg_catalog.&) %s) operator(pg_catalog.<>) 0 then
+        case when (live.mask operator(pg_catalog.&) %s) operator(pg_catalog.<>) 0%s then
           pg_catalog.concat(%L, pg_catalog.concat_ws(',', %s), ']') end$case$,
-      1::bigint << l.attnum, ',' || l.member || ':[', format(case operation
+      1::bigint << l.attnum, case when p.base in (25, 1043) then format(case operation
+        when 'update' then ' and (%1$s or %2$s) is not true' else ' and %1$s is not true' end,
+        format(is_long, l.value), format(is_long, l.old_value)) end,
+      ',' || l.member || ':[', format(case operation
         when 'update' then 'pg_catalog.to_json(%2$s), case when (%2$s) operator(pg_catalog.=) (%1$s) then null else pg_catalog.to_json(%1$s) end'
         else 'pg_catalog.to_json(%1$s)' end, l.value, l.old_value)), '' order by l.attnum) as told
-    from catalograph.live_columns(root) l group by l.place order by l.place
+    from catalograph.live_columns(root) l join catalograph.live_pinnable(root) p using (attnum)
+    group by l.place order by l.place
   loop
     ones := ones || format($one$
     if (mask operator(pg_catalog.&) %s) operator(pg_catalog.=) mask then
@@ -135,14 +140,18 @@ begin
       is_told := found;
     end if;$one$, c.mask, root, c.told, one);
   end loop;
-  for c in select * from catalograph.live_columns(root) l order by l.attnum loop
+  for c in select l.*, p.base from catalograph.live_columns(root) l join catalograph.live_pinnable(root) p using (attnum)
+    order by l.attnum
+  loop
     pins := pins || format($pin$
-      if (mask operator(pg_catalog.&) %s) operator(pg_catalog.<>) 0 then
+      if (mask operator(pg_catalog.&) %1$s) operator(pg_catalog.<>) 0%6$s then
         select case when pg_catalog.count(r.%3$I) operator(pg_catalog.<=) ${mostValues} then pg_catalog.concat(%2$L,
           coalesce((pg_catalog.json_agg(%4$s) filter (where r.%3$I is not null))::pg_catalog.text, '[]')) end
         into told from (select distinct u.%3$I from %5$s u limit ${mostValues} + 2) r;
         touched := pg_catalog.concat(touched, told);
-      end if;$pin$, 1::bigint << c.attnum, ',' || c.member || ':', c.attname, c.value, format(rows, c.attname));
+      end if;$pin$, 1::bigint << c.attnum, ',' || c.member || ':', c.attname, c.value, format(rows, c.attname),
+      case when c.base in (25, 1043) then format(' and not exists (select from %s r where %s)',
+        format(rows, c.attname), format(is_long, c.value)) end);
   end loop;
   source := '
 <<live>>

@@ -30,5 +30,8 @@ export const foundChannel = 'catalograph_live_found'
 /** How many distinct values of a column a change names; of more it names none. */
 export const mostValues = 300
 
+/** The longest value that a change names, in bytes: of a column with a longer one it names none. */
+export const longestValue = 500
+
 /** Values of `relation` for other changes: of the schema, or of the leader. */
 export const noRelation = { schema: 0, leader: 1 } as const

@@ -49,7 +49,7 @@ const ofNames: ReadonlySet<string> = new Set(['42P05', '26000'])
 const sentences: Partial<Readonly<Record<DatabaseFailureKind, string>>> = {
   unavailable: 'The database is not available at the moment; try again later.',
   connections: 'The database has no connection left; try again later.',
-  locked: 'Another transaction holds a lock that the request needs; try again later.',
+  locked: 'Another transaction holds a lock that is needed; try again later.',
   'resource-limit': 'The request needs more of a resource than the database is configured to give one statement.',
 }
 

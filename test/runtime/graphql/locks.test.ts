@@ -21,7 +21,7 @@ const locked = (path?: string) => ({
   data: null,
   errors: [
     {
-      message: 'Another transaction holds a lock that the request needs; try again later.',
+      message: 'Another transaction holds a lock that is needed; try again later.',
       ...(path !== undefined && { path: [path] }),
       extensions: { code: 'DATABASE_LOCKED', sqlstate: '55P03' },
     },
