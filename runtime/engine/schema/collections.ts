@@ -173,7 +173,7 @@ export function filterType(
   const form = formOf(type)
   const scalar = type.kind === 'scalar' ? type.name : 'Opaque'
   const usual = type.list ? listFilters : scalarFilters
-  const filter = form === undefined ? usual.get(scalar) : types.forms.filter(form, scalar)
+  const filter = form === undefined ? usual.get(scalar) : types.forms().filter(form, scalar)
   if (filter === undefined) throw new Error(`there is no filter for ${name}`)
   return filter
 }

@@ -83,7 +83,7 @@ function sharedTypes(visible: RoleVisibility, types: SchemaTypes): Shared {
   const added = [
     ...(updates === true ? updateTypes : []),
     ...visible.additions.flatMap(({ types = [] }) => types),
-    ...forms.flatMap(types.forms.types),
+    ...forms.flatMap((form) => types.forms().types(form)),
   ]
   return added.length === 0 ? shared : typesByName([...shared.values(), ...added])
 }

@@ -24,6 +24,7 @@ import type {
   ValueType,
 } from '../../contract/manifest.ts'
 import { enumOperators } from '../../sql/operators.ts'
+import { once as late } from '../../lib/caches.ts'
 import { groupBy } from '../../lib/steps.ts'
 import { withMeaning, type FieldMeaning, type WrapperMember } from '../meaning.ts'
 import { parts, type AddedParts, type CorePart, type NamePart } from '../../contract/name-parts.ts'
@@ -44,7 +45,7 @@ export interface SchemaTypes {
   readonly enumListFilter: (item: EnumFacts) => GraphQLInputObjectType
   readonly composite: (item: CompositeFacts) => GraphQLObjectType
   readonly compositeFilter: (item: CompositeFacts) => GraphQLInputObjectType
-  readonly forms: ReturnType<typeof formFilters>
+  readonly forms: () => ReturnType<typeof formFilters>
   readonly output: (type: ValueType) => GraphQLOutputType
   readonly input: (type: ValueType) => GraphQLInputType
   readonly connection: (entity: EntityFacts) => GraphQLObjectType
@@ -242,7 +243,7 @@ export function createTypes(
     enumListFilter: (item) => typesOf(item).listFilter,
     composite: (item) => once(objects, item, composites().object),
     compositeFilter: (item) => once(filters, item, composites().filter),
-    forms: formFilters(visible),
+    forms: late(() => formFilters(visible)),
     output,
     input: value,
     node,
