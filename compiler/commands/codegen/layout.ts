@@ -12,6 +12,7 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql'
+import { partNames } from '../../additions/table.ts'
 import { lowerFirst, parts, type CorePart } from '../../../runtime/contract/name-parts.ts'
 import { changeParts } from '../../../runtime/contract/related-change-forms.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
@@ -202,7 +203,7 @@ function headsOf(
   return new Map([...heads, ...others.map((type) => [type.name, type] as const)])
 }
 
-const endings = [...Object.values(parts), 'ListFilter']
+const endings = [...Object.values(partNames.suffixes), 'ListFilter']
 
 /** `PostEdge` -> `Post`; names are unambiguous (spec/graphql.md 2.2). */
 const headNameOf = (name: string, heads: ReadonlyMap<string, DeclaredType>): string | undefined =>

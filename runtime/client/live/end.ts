@@ -14,6 +14,7 @@ export type End =
 export const passingCodes: ReadonlySet<string> = new Set([
   'ADDRESS_CLOSED',
   'DATABASE_CONNECTIONS_EXHAUSTED',
+  'DATABASE_LOCKED',
   'DATABASE_UNAVAILABLE',
   'DOCUMENT_DAMAGED',
   'DOCUMENT_OUTDATED',

@@ -67,7 +67,7 @@ export const poolerFault = (setting: PoolerSetting, found: Pooler, database = 't
   if (found === 'unreliable-statements')
     return `pgcat before ${database} loses track of prepared statements: set its prepared_statements_cache_size to 0`
   if (setting === 'none' && found !== 'none')
-    return `DATABASE_POOLER=none, but a pooler stands before ${database}: set it to auto`
+    return `DATABASE_POOLER=none, but a pooler is in front of ${database}: set it to auto`
   if (setting === 'statements' && found === 'no-statements')
     return `DATABASE_POOLER=statements, but the pooler before ${database} keeps none: set it to auto`
   return null
