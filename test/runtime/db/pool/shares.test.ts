@@ -94,7 +94,7 @@ describe('the share of quick callers', () => {
 
   test('is not earned by requests that are given up, however soon', () => {
     const { shares, hold } = setUp()
-    const leaving = { ...stranger('leaving'), gone: true }
+    const leaving: RequestContext = { ...stranger('leaving'), aborted: true }
     for (let index = 0; index < 20; index += 1) hold(leaving, 1)
     takeAll(shares, 'new')
     expect(shares.mayAcquire(leaving)).toBe(false)
