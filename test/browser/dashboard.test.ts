@@ -68,7 +68,7 @@ describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout:
     const field = page.getByLabel('service_role key')
     for (const [key, refusal] of [
       [server.anon, /not its service_role key/],
-      ['nonsense', /no key of this project/],
+      ['nonsense', /does not belong to this project/],
     ] as const) {
       await field.fill(key)
       await page.getByRole('button', { name: 'Open' }).click()
