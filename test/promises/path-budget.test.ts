@@ -23,6 +23,10 @@ const secret = 'a secret that has more than thirty-two characters'
 const { anon, serviceRole } = projectKeys(secret)
 const account = { email: 'reader@example.com', password: 'a password that is long enough' }
 const measurements = 5
+/** On a busy machine more are made, and the quickest count. */
+const mostMeasurements = 20
+/** Settings, keys and bans are read again after half a second: a slower request reads them besides. */
+const quickMs = 400
 
 let service: ObservedService
 const db = forSuite(createDatabase, { prepare: 'auth', sql: demoSql() })
@@ -116,13 +120,16 @@ let round = 0
 describe('the budget of the path of a flow', () => {
   // A longer path is longer each time; what a busy machine adds is not.
   it.each(Object.entries(flows))('holds for: %s', { timeout: 60_000, retry: 2 }, async (name, { prepare, request }) => {
-    const paths: Path[] = []
-    for (let count = 0; count < measurements; count += 1) {
+    const measured: { readonly ms: number; readonly path: Path }[] = []
+    const areEnough = (): boolean => measured.filter(({ ms }) => ms < quickMs).length >= measurements
+    while (!areEnough() && measured.length < mostMeasurements) {
       round += 1
       await prepare(round)
-      paths.push(await service.pathOf(() => request(round)))
+      const began = performance.now()
+      measured.push({ path: await service.pathOf(() => request(round)), ms: performance.now() - began })
     }
-    const common = commonPath(paths)
+    const quickest = measured.sort((left, right) => left.ms - right.ms).slice(0, measurements)
+    const common = commonPath(quickest.map(({ path }) => path))
     const figures = figuresOf(common)
     keep(name, figures, common)
     for (const [figure, most] of Object.entries(budgets.paths[name] ?? {}))
