@@ -14,7 +14,6 @@ export interface HttpCall {
   readonly id: string
   /** When its headers had arrived, on the monotonic clock in milliseconds. */
   readonly arrivedAt: number
-  contentType: string
   /** Further headers of its answer: names and values by turns, as Node writes them. */
   readonly headers: string[]
   readonly observeHttp: ObserveAnswer | null
@@ -22,8 +21,6 @@ export interface HttpCall {
 
 /** Receives a call with the status of its answer, when that is passed to Node. */
 type ObserveAnswer = (call: HttpCall, status: number) => void
-
-const jsonType = 'application/json; charset=utf-8'
 
 export function newCall(
   request: IncomingMessage,
@@ -33,7 +30,7 @@ export function newCall(
   const arrivedAt = performance.now()
   const id = requestIdOf(request)
   const headers = ['x-request-id', id, ...originHeaders(request.headers.origin, origins)]
-  return { request, response, id, arrivedAt, contentType: jsonType, headers, observeHttp }
+  return { request, response, id, arrivedAt, headers, observeHttp }
 }
 
 /** Answers an OPTIONS request. */
@@ -44,8 +41,13 @@ export function sendPreflight(call: HttpCall): void {
 }
 
 /** Sends the answer, and a long one in pieces; nothing if the client has left or was answered during shutdown. */
-export function sendAnswer(call: HttpCall, status: number, body: string | Buffer | LongBody): void {
-  const { response, headers, contentType, observeHttp } = call
+export function sendAnswer(
+  call: HttpCall,
+  status: number,
+  contentType: string,
+  body: string | Buffer | LongBody,
+): void {
+  const { response, headers, observeHttp } = call
   if (response.destroyed || response.headersSent) return
   const long = body instanceof LongBody || body.length < longBytes ? body : new LongBody([body])
   const bytes = long instanceof LongBody ? long.bytes : Buffer.byteLength(long)

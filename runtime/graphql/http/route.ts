@@ -101,9 +101,8 @@ async function answer(call: HttpCall, route: GraphqlRoute, stages: Stages): Prom
   } catch (error) {
     const { code, message } = recognise(error, call.id, route.log)
     const { status } = failureTable[code]
-    call.contentType = contentTypes['application/json']
     call.headers.push(...Object.entries(statusHeaders(status)).flat())
-    sendAnswer(call, status, httpErrors(code, message))
+    sendAnswer(call, status, contentTypes['application/json'], httpErrors(code, message))
   }
 }
 
@@ -112,7 +111,6 @@ async function respond(call: HttpCall, route: GraphqlRoute, stages: Stages): Pro
   const sent = await receive(call, route)
   const wanted = acceptedMedia(request.method, request.headers.accept)
   const { media } = wanted
-  call.contentType = contentTypes[media]
   headers.push('vary', route.origins === null ? 'accept' : 'origin, accept', 'cache-control', 'no-store')
   const address = (): string => route.sourceOf(request)
   const caller = await identify(call, address, route)
@@ -133,10 +131,9 @@ async function respond(call: HttpCall, route: GraphqlRoute, stages: Stages): Pro
   const { outcome } = response
   for (const pair of outcomeHeaders[outcome][media]) headers.push(...pair)
   const isStream = wanted.isStream && (outcome === 'ok' || outcome === 'failed')
-  if (isStream) call.contentType = eventStreamType
   const body = isStream ? eventsOf(response) : response.body
   if (body instanceof LongBody) hold(call, body, route.answers.open(context.party))
-  sendAnswer(call, statusTable[outcome][media], body)
+  sendAnswer(call, statusTable[outcome][media], isStream ? eventStreamType : contentTypes[media], body)
 }
 
 /**

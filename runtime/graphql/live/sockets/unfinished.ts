@@ -56,6 +56,7 @@ export function countUnfinished(
     if (!isAcknowledged() && bytes > longestBefore) return refuse(closings.tooLong)
     const limitMs = sendingMs * Math.max(1, bodyLimitBytes / 1_048_576)
     stopClock ??= setDeadline(limitMs, () => refuse(closings.tooSlow))
+    if (bytes <= held) return
     if (!holding.take(bytes - held)) return refuse(closings.unavailable)
     held = bytes
   }
