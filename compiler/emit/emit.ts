@@ -254,7 +254,7 @@ export const manifestText = (manifest: Manifest): string => `{\n${blocksOf(manif
 
 /** The result of digestLines for the text, without building lines of the previous manifest's parts. */
 export function* manifestDigest(memo: Memo, manifest: Manifest): Steps<string> {
-  const ofEntities = yield* memo.map(entityDigest, manifest.entities)
+  const ofEntities = yield* memo.map(recordDigest, manifest.entities, '')
   return joinDigests([
     opening,
     ...sortedMembers(manifest).map(({ label, value }) => {
@@ -317,9 +317,6 @@ const sortedMembers = (value: object): readonly Item[] =>
 const blockText = ({ open, items, close }: Block): string =>
   items.length === 0 ? open + close : `${open}\n${items.map(itemText).join(',\n')}\n${close}`
 
-/** There are thousands of them. */
-const entityDigest = (entity: EntityFacts): string => recordDigest(entity, '')
-
 const [opening, closing, afterLast] = [sha256Hex('{'), sha256Hex('}'), sha256Hex('')]
 
 const itemText = ({ label, value }: Item): string => label + stableJson(value)
@@ -332,10 +329,13 @@ const recordDigest = (value: object, label: string): string => sha256Hex(itemTex
 
 /** JSON on one line, keys in code unit order. It builds no intermediate lists: there are thousands of entities. */
 function stableJson(value: unknown): string {
-  if (Array.isArray(value)) return listJson(value)
+  let text = ''
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${text === '' ? '' : ','}${stableJson(item)}`
+    return `[${text}]`
+  }
   if (typeof value === 'boolean' || value === null) return String(value)
   if (!isJsonObject(value)) return JSON.stringify(value)
-  let text = ''
   for (const { key, label } of membersInOrder(Object.keys(value))) text += label + stableJson(value[key])
   return `{${text}}`
 }
@@ -363,10 +363,4 @@ function membersInOrder(keys: readonly string[]): readonly Member[] {
     .map((key, place) => ({ key, label: `${place === 0 ? '' : ','}${JSON.stringify(key)}:` }))
   orders.set(keys.length, [{ keys, members }, ...known.slice(0, rememberedOrders - 1)])
   return members
-}
-
-function listJson(items: readonly unknown[]): string {
-  let text = ''
-  for (const item of items) text += `${text === '' ? '' : ','}${stableJson(item)}`
-  return `[${text}]`
 }

@@ -42,28 +42,24 @@ const mostConditions = 24
 
 const bypasses = `(select r.rolbypassrls from pg_catalog.pg_roles r where r.rolname = current_user)`
 
-const isSuperuser = (expected: boolean): string =>
-  `pg_catalog.current_setting('is_superuser') = '${expected ? 'on' : 'off'}'`
-
-const hasRole = (role: string, held: boolean): string =>
-  `${held ? '' : 'not '}pg_catalog.pg_has_role(${literal(role)}::name, 'USAGE')`
+const isSuperuser = `pg_catalog.current_setting('is_superuser') =`
 
 /** A superuser has every role. */
 const memberships = ({ role, superuser, holders, held }: RolePrivileges): readonly string[] => {
-  if (superuser) return [isSuperuser(true)]
+  if (superuser) return [`${isSuperuser} 'on'`]
   const others = holders.filter((holder) => holder !== role)
-  const has = others.map((other) => hasRole(other, held.has(other)))
+  const has = others.map(
+    (other) => `${held.has(other) ? '' : 'not '}pg_catalog.pg_has_role(${literal(other)}::name, 'USAGE')`,
+  )
   // A superuser passes each test of pg_has_role: one that fails proves a role without that attribute.
-  return others.some((other) => !held.has(other)) ? has : [isSuperuser(false), ...has]
+  return others.some((other) => !held.has(other)) ? has : [`${isSuperuser} 'off'`, ...has]
 }
 
 const conditionsOf = (privileges: RolePrivileges): Conditions | null => {
   const asked = memberships(privileges)
   if (asked.length > mostConditions) return null
   const { bypassRls } = privileges
-  const sql = [...asked, ...(bypassRls === undefined ? [] : [`${bypasses} = ${bypassRls}`])]
-    .map((text) => ` and ${text}`)
-    .join('')
+  const sql = ['', ...asked, ...(bypassRls === undefined ? [] : [`${bypasses} = ${bypassRls}`])].join(' and ')
   return { nameSuffix: `.${sha256Hex(sql).slice(0, 8)}`, sql }
 }
 

@@ -29,8 +29,7 @@ import { writeRun, type SentStatement } from '../wire/wire.ts'
  *     none that carriesCheck        bareCheck behind them: the whole version   raises CG001
  *   result ─> settleHere ─> outcome
  *     rows         factsOf(connection).mark = newest, if the counter was compared: the next one may rely on it
- *     'outdated'   or another server than the mark's: DatabaseFailure 'stale'; runner: SchemaMarks.invalidate
- *     CG001        DatabaseFailure 'stale'
+ *     'outdated'   or CG001, or another server than the mark's: DatabaseFailure 'stale'; by mark: SchemaMarks.invalidate
  */
 
 /**
@@ -140,10 +139,11 @@ const rowsOf = (
 const placeOf = (exchange: Exchange, completed: number): number =>
   completed < openingLength ? -1 : Math.ceil((completed - openingLength) / strideOf(exchange))
 
-/** `outdated`: the mark that it was compared with has changed, and nothing ran. */
-export type TransactionResult = ExchangeResult | { readonly kind: 'outdated' }
+/** `outdated`: the schema, or the mark that it was compared with, has changed, and nothing was kept. */
+export type TransactionResult = ExchangeResult | { readonly kind: 'outdated'; readonly by: 'mark' | 'counter' }
 
-const outdated: TransactionResult = { kind: 'outdated' }
+const outdated = { kind: 'outdated', by: 'mark' } as const
+const outdatedByCounter = { kind: 'outdated', by: 'counter' } as const
 
 /**
  * Runs an exchange on a connection; a failure is a result, see sendStatements.
@@ -172,7 +172,7 @@ export const createRunOnConnection = (ofConnection: SettingPairs = []): RunOnCon
     const relied = markToCompare(connection, exchange, newest)
     const server = relied === null ? null : factsOf(connection).server
     const settleHere: Settle = (result) => {
-      if (result.kind === 'failed') return settle(result)
+      if (result.kind === 'failed') return settle(isStale(result) ? outdatedByCounter : result)
       if (pooled !== null && !isOnServer(connection, server, result.rows)) return settle(outdated)
       if (relied !== null) return settle(isOutdated(exchange, result.rows) ? outdated : result)
       if (newest !== null && version !== null && belongsTo(newest, version)) factsOf(connection).mark = newest
@@ -206,16 +206,17 @@ const isOnServer = (
   return expected === server || expected === null
 }
 
-const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
+const isStale = ({ broken, error }: Extract<ExchangeResult, { kind: 'failed' }>): boolean =>
+  !broken && sqlstateOf(error) === 'CG001'
 
 /** The rows of the exchange's own statements. @throws DatabaseFailure; at commit it belongs to no statement. */
 export const outcome = (exchange: Exchange, result: TransactionResult): readonly ResultRow[] => {
   const { statements } = exchange
   if (result.kind === 'rows') return statements.map((_, index) => rowsOf(exchange, result.rows, index)?.[0] ?? [])
-  if (result.kind === 'outdated') throw new DatabaseFailure('stale', 'the schema mark has changed', null, null)
+  if (result.kind === 'outdated') throw new DatabaseFailure('stale', 'the schema has changed', null, null)
   const index = placeOf(exchange, result.completed)
   const isOwn = index < 0 || (index === statements.length && needsBareCheck(exchange) && !exchange.condition)
-  if (isOwn || isStale(result.error)) throw classifyOpening(result.error)
+  if (isOwn) throw classifyOpening(result.error)
   throw classify(result.error, index < statements.length ? index : null)
 }
 

@@ -30,7 +30,6 @@ const kinds: Readonly<Record<string, DatabaseFailureKind>> = {
  * possible cause. A missing table, function or schema means that prepared objects are gone.
  */
 const openingKinds: Readonly<Record<string, DatabaseFailureKind>> = {
-  CG001: 'stale',
   '42P01': 'stale',
   '42883': 'stale',
   '3F000': 'stale',

@@ -222,7 +222,7 @@ const settle = (run: Running, result: TransactionResult): void => {
   if (timeline !== null) timeline.answered = performance.now()
   if (result.kind !== 'failed' || !result.broken) runner.answeredAt = performance.now()
   if (exchange.version !== null && result.kind === 'rows') runner.marks.refreshIfDue()
-  if (result.kind === 'outdated') runner.marks.invalidate()
+  if (result.kind === 'outdated' && result.by === 'mark') runner.marks.invalidate()
   if (exchange.leaves?.session === true && !destroy)
     cleanUpSession(run.connection, (failed) => releaseAfterCancel(run, failed))
   else releaseAfterCancel(run, destroy)

@@ -69,7 +69,7 @@ describe('requests that two servers behind one pooler answer by turns', () => {
       expect(await run(first.connection, exchange, mark)).toEqual([['1']])
       expect(await run(first.connection, exchange, mark)).toEqual([['1']])
       expect(await run(second.connection, exchange, mark)).toMatchObject({ kind: 'stale' })
-      expect(await run(second.connection, exchange, mark)).toMatchObject({ kind: 'stale', sqlstate: 'CG001' })
+      expect(await run(second.connection, exchange, mark)).toMatchObject({ kind: 'stale' })
     }
   })
 
