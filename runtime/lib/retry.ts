@@ -25,8 +25,8 @@ export const retries = {
   newConnection: atOnce(2),
   /** A run of a live query during an outage or overload. */
   liveRun: { attempts: Infinity, firstMs: 100, longestMs: 5_000 },
-  /** A request whose schema changes during it; the first attempt may end because another change was rolled back. */
-  newerSchema: atOnce(9),
+  /** A request whose schema changes during it, until its deadline; before each attempt it waits for the newest schema. */
+  newerSchema: { attempts: Infinity, firstMs: 0.1, longestMs: 10 },
   /** An exchange without any effect, because of the state or the death of its connection. */
   exchange: atOnce(2),
   /** Our own statement whose connection died. */

@@ -1,3 +1,4 @@
+import type { RequestContext, RunExchange } from '../../runtime/contract/execution.ts'
 import { createCompiler } from '../../compiler/compile.ts'
 import { createFollower } from '../../compiler/following/serving/followed-source.ts'
 import { writtenExpression } from '../../compiler/catalog/written.ts'
@@ -8,7 +9,7 @@ import type { Answer, AskOptions } from './service.ts'
 
 /** What one serving process is made of: its own pool, compiler, follower and engine. */
 export interface FollowedService {
-  readonly graphql: (query: string, options?: AskOptions) => Promise<Answer>
+  readonly graphql: (query: string, options?: AskOptions & { readonly context?: RequestContext }) => Promise<Answer>
   /** How often the schema was compiled. */
   readonly compiled: () => number
   readonly close: () => Promise<void>
@@ -21,11 +22,13 @@ export interface FollowedOptions {
   readonly now?: () => number
   /** Called before each compile; what it throws fails the compile. */
   readonly compiling?: () => void
+  /** Called before each exchange of a request. */
+  readonly asking?: () => Promise<void>
 }
 
 /** Serves the database of `url`, whose preparation is done, as a process of its own would. */
 export function followDatabase(url: string, options: FollowedOptions = {}): FollowedService {
-  const { schemas = ['public'], counted = true, now = Date.now, compiling = () => undefined } = options
+  const { schemas = ['public'], counted = true, now = Date.now, compiling = () => undefined, asking } = options
   const database = openDatabase({ url, schemas, poolSize: 4, statementTimeout: 10_000 })
   const version = counted ? versionExpression : writtenExpression
   const { query } = database
@@ -41,12 +44,15 @@ export function followDatabase(url: string, options: FollowedOptions = {}): Foll
     },
   }
   const source = createFollower({ compiler, query, version, guarded: counted, report: () => undefined, now })
-  const service = createService({ database, source, now })
+  const run: RunExchange = async (...exchange) => {
+    await asking?.()
+    return database.run(...exchange)
+  }
+  const service = createService({ database: { run }, source, now })
   return {
-    graphql: async (query, ask = {}) => {
-      const role = ask.role ?? 'anon'
-      const request = { query, operationName: null, variables: ask.variables ?? {}, extensions: {}, queryOnly: false }
-      const { body } = await service.serve(request, { role, claims: JSON.stringify({ role }) })
+    graphql: async (query, { role = 'anon', variables = {}, context } = {}) => {
+      const request = { query, operationName: null, variables, extensions: {}, queryOnly: false }
+      const { body } = await service.serve(request, { role, claims: JSON.stringify({ role }) }, context)
       return JSON.parse(body.toString()) as Answer
     },
     compiled: () => count,

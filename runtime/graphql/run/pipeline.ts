@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller, RequestContext, BoundStatement, Cell, OpenStatement } from '../../contract/execution.ts'
 import type { Interest } from '../../contract/live.ts'
 import type { Manifest } from '../../contract/manifest.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
-import { retries } from '../../lib/retry.ts'
+import { refuseEnded } from '../../db/pool/waiting.ts'
+import { pauseMs, retries } from '../../lib/retry.ts'
+import { within } from '../../lib/timers.ts'
 import { tooDeep, isOfSchema } from '../protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/request-and-answer.ts'
 import {
@@ -74,6 +77,7 @@ export function createPipeline<L extends Running, T extends RequestState<L>>(par
     work: (state: T, stages: Stages<T>) => R | Promise<R>,
     received: ReceivedRequest,
   ): Promise<R | GraphqlResponse> => {
+    let until = Infinity
     for (let count = 1; ; count += 1) {
       let state: T | null = null
       try {
@@ -82,12 +86,15 @@ export function createPipeline<L extends Running, T extends RequestState<L>>(par
         state = begin(present, received, count === 1)
         return await prepared(state, work)
       } catch (error) {
-        const again = await mayRetry(cell, state, error).catch((failure: unknown) => ({ failure }))
+        if (performance.now() >= until) return toFailure(keptChanging, null)
+        if (count === 1) until = endOfWaiting(received)
+        const again = await mayRetry(cell, state, error, until).catch((failure: unknown) => ({ failure }))
         const failure = typeof again === 'object' ? again.failure : error
         failed?.(failure)
         if (typeof again === 'object') return toFailure(failure, null)
         if (!again) return toFailure(error, state?.ready ?? null)
-        if (count >= retries.newerSchema.attempts) return toFailure(keptChanging, null)
+        const pause = Math.floor(pauseMs(retries.newerSchema, count))
+        if (pause > 0) await sleep(pause)
       }
     }
   }
@@ -147,22 +154,31 @@ const readyOf = <L extends Running>({ ready }: RequestState<L>): Ready => {
   return ready
 }
 
-/** The last attempt used an outdated schema. */
+/** The request's time ended before an attempt met the schema that it was prepared for. */
 const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
+
+/** The longest wait of a request without a deadline, in milliseconds. */
+const longestWaitMs = 60_000
+
+/** When a request stops waiting for a schema, on the monotonic clock in milliseconds. */
+const endOfWaiting = ({ context }: ReceivedRequest): number =>
+  Math.min(context?.deadline ?? Infinity, performance.now() + longestWaitMs)
 
 /**
  * Whether a failed request may succeed on another engine. Everything it did was rolled back, so it can begin again.
- * Rejects if the newest engine is not available.
+ * Rejects if the newest engine is not available before `until`.
  */
 async function mayRetry<L extends Running>(
   cell: EngineCell<L>,
   state: RequestState<L> | null,
   error: unknown,
+  until: number,
 ): Promise<boolean> {
   if (state === null) return false
-  const { loaded } = state
+  const { loaded, context } = state
   if (error instanceof DatabaseFailure && error.kind === 'stale') {
-    await cell.after(loaded)
+    if (context?.aborted === true) refuseEnded(context)
+    if (!(await within(Math.max(0, until - performance.now()), cell.after(loaded)))) throw keptChanging
     return true
   }
   if (!speaksOfSchema(error, loaded.engine)) return false

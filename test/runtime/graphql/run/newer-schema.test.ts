@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import type { RequestContext } from '../../../../runtime/contract/execution.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { followDatabase, type FollowedService } from '../../../support/followed.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+
+/** Requests that meet changes of the schema again and again (spec/graphql.md 1.1). */
+
+const db = forSuite(createDatabase, {
+  prepare: true,
+  sql: `create table note (id int primary key, body text);
+    create table other (id int primary key);
+    insert into note values (1, 'a');
+    grant select on note, other to anon`,
+})
+
+const read = '{ noteCollection { edges { node { body } } } }'
+const answer = { data: { noteCollection: { edges: [{ node: { body: 'a' } }] } } }
+
+/** A service whose requests meet a change of their table before each of so many exchanges. */
+const whileChanging = async (times: number, work: (service: FollowedService) => Promise<void>): Promise<void> => {
+  let left = 0
+  const asking = async (): Promise<void> => {
+    if (left <= 0) return
+    left -= 1
+    await db.query(`comment on table note is 'change ${left}'`)
+  }
+  const service = followDatabase(db.url, { asking })
+  try {
+    await service.graphql(read)
+    left = times
+    await work(service)
+  } finally {
+    await service.close()
+  }
+}
+
+const untilIn = (ms: number): RequestContext => ({
+  party: 'test',
+  kind: 'stranger',
+  deadline: performance.now() + ms,
+  timeline: null,
+  position: null,
+  aborted: false,
+  onAbort: null,
+})
+
+describe('a request that meets changes of its schema', () => {
+  it('is answered after twenty of them', async () => {
+    await whileChanging(20, async ({ graphql }) => {
+      expect(await graphql(read, { context: untilIn(30_000) })).toEqual(answer)
+    })
+  })
+
+  it('is refused at its deadline if they do not end', async () => {
+    await whileChanging(Infinity, async ({ graphql }) => {
+      expect((await graphql(read, { context: untilIn(500) })).errors).toEqual([
+        {
+          message: 'The database schema kept changing while the request was tried; nothing was done.',
+          extensions: { code: 'SCHEMA_CHANGED' },
+        },
+      ])
+    })
+  })
+
+  it('is given up if its client leaves', async () => {
+    const context = untilIn(30_000)
+    await whileChanging(Infinity, async ({ graphql }) => {
+      setTimeout(() => (context.aborted = true), 100)
+      expect((await graphql(read, { context })).errors?.[0]?.extensions.code).toBe('DEADLINE_EXCEEDED')
+    })
+  })
+})
