@@ -13,12 +13,15 @@ import { limits } from './limits/addition.ts'
 import { ltreeFilters } from './ltree-filters/addition.ts'
 import { networkFilters } from './network-filters/addition.ts'
 import { oneOf } from './one-of/addition.ts'
+import { preset } from './preset/addition.ts'
 import { rangeFilters } from './range-filters/addition.ts'
+import { readOnly } from './read-only/addition.ts'
 import { root } from './root/addition.ts'
 import { schemaReport } from './schema-report/addition.ts'
 import { search } from './search/addition.ts'
 import { softDelete } from './soft-delete/addition.ts'
 import { textFilters } from './text-filters/addition.ts'
+import { writeOnly } from './write-only/addition.ts'
 
 /** The additions that are folders (spec/graphql.md 17); the core has all others (test/budgets.json). */
 const table = {
@@ -34,12 +37,15 @@ const table = {
   ltreeFilters,
   networkFilters,
   oneOf,
+  preset,
   rangeFilters,
+  readOnly,
   root,
   schemaReport,
   search,
   softDelete,
   textFilters,
+  writeOnly,
 }
 
 export const additions: readonly Addition[] = Object.values(table)

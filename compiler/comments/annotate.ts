@@ -32,9 +32,10 @@ import type {
   AnnotatedSchema,
   AnnotatedType,
   SchemaRefusal,
+  StatedAccess,
 } from './annotated.ts'
 import { isDeepStrictEqual } from 'node:util'
-import type { Preset } from './column-access.ts'
+import type { ColumnAccess, SetExpressions } from './column-access.ts'
 import { expressionProblem, type ParseTree } from './expressions.ts'
 
 /** An object with its settings, and the diagnostics of its comment and of its parts' comments. */
@@ -195,6 +196,7 @@ function annotateRelation(
   )
   const parts: readonly Read<unknown>[] = [...columns, ...foreignKeys]
   const ofExtension = members.get(memberKey('relation', relation.oid))
+  const access = comment === null ? [] : statedAccess(table, read.settings)
   return {
     object: {
       settings: read.settings,
@@ -202,12 +204,21 @@ function annotateRelation(
       columns: columns.map((column) => column.object),
       foreignKeys: foreignKeys.map((key) => key.object),
       ...(ofExtension !== undefined && { ofExtension }),
+      ...(access.length > 0 && { access }),
       ...relation,
     },
     refusals: [...read.refusals, ...parts.flatMap((part) => part.refusals)],
     diagnostics: [...read.diagnostics, ...parts.flatMap((part) => part.diagnostics)],
   }
 }
+
+const statedAccess = ({ on }: KeyTable, settings: object): readonly StatedAccess[] =>
+  on.relation
+    .filter(({ isAccess }) => isAccess)
+    .flatMap(
+      ({ key }) =>
+        (settings as Readonly<Record<string, readonly ColumnAccess[]>>)[key]?.map((one) => ({ key, ...one })) ?? [],
+    )
 
 type Owner = Pick<CatalogRelation, 'schema' | 'name' | 'kind'>
 
@@ -277,11 +288,10 @@ interface Checked {
 
 const rememberedTexts = 1_000
 
-const saysAny = ({ settings }: AnnotatedRelation): boolean =>
-  settings.preset.length + settings.readOnly.length + settings.writeOnly.length > 0
+const saysAny = ({ access }: AnnotatedRelation): boolean => access !== undefined
 
 /**
- * Creates the check of `preset` expressions, which needs a parser. An invalid one sets nothing, but its column stays
+ * Creates the check of expressions, which needs a parser. An invalid one sets nothing, but its column stays
  * unwritable for clients. An unchanged relation keeps its identity.
  */
 export function createAccessReader(parse: ParseTree, memo: Memo): (noted: Noted) => Promise<Noted> {
@@ -297,22 +307,23 @@ export function createAccessReader(parse: ParseTree, memo: Memo): (noted: Noted)
   const readRelation = async (relation: AnnotatedRelation, annotated: Annotated): Promise<Checked> => {
     const object = nameRelation(relation)
     const faults: Diagnostic[] = []
-    const kept = async (preset: Preset, command: 'insert' | 'update'): Promise<string | null> => {
-      const text = preset[command]
+    const kept = async (one: ColumnAccess, text: string | null): Promise<string | null> => {
       const reason = text === null ? null : await problemOf(text)
       if (reason === null) return text
-      faults.push(diagnose('preset-unreadable', object, { ...preset, reason }))
+      faults.push(diagnose('preset-unreadable', object, { ...one, reason }))
       return null
     }
-    const preset: Preset[] = []
-    for (const one of relation.settings.preset)
-      preset.push({ ...one, insert: await kept(one, 'insert'), update: await kept(one, 'update') })
+    const keptOf = async (one: ColumnAccess, { insert, update }: SetExpressions): Promise<SetExpressions> => ({
+      insert: await kept(one, insert),
+      update: await kept(one, update),
+    })
+    const access: StatedAccess[] = []
+    for (const one of relation.access ?? []) access.push(one.set ? { ...one, set: await keptOf(one, one.set) } : one)
     const diagnostics = [...faults, ...strangers(relation, annotated)]
     if (faults.length === 0) return { relation, diagnostics }
     const before = known.get(relation)
-    if (before !== undefined && isDeepStrictEqual(before.settings.preset, preset))
-      return { relation: before, diagnostics }
-    const read = { ...relation, settings: { ...relation.settings, preset } }
+    if (before !== undefined && isDeepStrictEqual(before.access, access)) return { relation: before, diagnostics }
+    const read = { ...relation, access }
     known.set(relation, read)
     return { relation: read, diagnostics }
   }
@@ -337,15 +348,14 @@ export function createAccessReader(parse: ParseTree, memo: Memo): (noted: Noted)
 }
 
 /** Unknown names of roles and columns: such a setting protects nothing. */
-function strangers({ settings, columns, ...relation }: AnnotatedRelation, { roles }: Annotated): readonly Diagnostic[] {
+function strangers(
+  { access = [], columns, ...relation }: AnnotatedRelation,
+  { roles }: Annotated,
+): readonly Diagnostic[] {
   const object = nameRelation(relation)
-  const lists = (['readOnly', 'writeOnly'] as const).flatMap((key) =>
-    settings[key].flatMap((item) => item.columns.map((column) => ({ key, role: item.role, column }))),
-  )
-  const presets = settings.preset.map(({ role, column }) => ({ key: 'preset', role, column }))
-  return [...lists, ...presets].flatMap(({ key, role, column }) => {
+  return access.flatMap(({ key, role, column, set }) => {
     const found = columns.find(({ name }) => name === column)
-    const isFixed = key === 'preset' && (found?.generated === true || found?.identity === true)
+    const isFixed = set !== undefined && (found?.generated === true || found?.identity === true)
     return [
       ...(role === 'public' || roles.some(({ name }) => name === role)
         ? []

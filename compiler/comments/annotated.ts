@@ -9,6 +9,7 @@ import type {
   CatalogType,
 } from '../catalog/catalog.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
+import type { ColumnAccess } from './column-access.ts'
 import type { CommentSettings } from './keys.ts'
 
 /** c2: the Catalog with the decoded settings of comments. No comment text from here on. */
@@ -45,6 +46,13 @@ export interface AnnotatedRelation extends Omit<CatalogRelation, 'comment' | 'co
   readonly foreignKeys: readonly AnnotatedForeignKey[]
   /** The extension that created it; absent: none. */
   readonly ofExtension?: string
+  /** Settings for single columns and roles; absent: none. */
+  readonly access?: readonly StatedAccess[]
+}
+
+/** A setting for a column and a role, and the key of the comment that has it. */
+export interface StatedAccess extends ColumnAccess {
+  readonly key: string
 }
 
 export interface AnnotatedColumn extends Omit<CatalogColumn, 'comment'> {

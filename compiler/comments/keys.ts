@@ -1,4 +1,3 @@
-import { columnsByRole, presets } from './column-access.ts'
 import { liveReads, reason, reasons, switched, switchedOn, tableSwitch, unlessDisabled } from './additions.ts'
 import {
   scalarText,
@@ -34,6 +33,8 @@ export interface Key {
   readonly key: string
   readonly on: readonly ObjectKind[]
   readonly decode: Decoder<unknown>
+  /** Its value is a list of `ColumnAccess`. */
+  readonly isAccess?: true
   /** Its shape and effect, for the owner. */
   readonly help: string
 }
@@ -88,26 +89,6 @@ export const coreKeys = [
     on: ['enum'],
     decode: reasons,
     help: 'an object from labels to strings: why their values are deprecated, and what to use instead.',
-  },
-  {
-    key: 'readOnly',
-    on: ['relation'],
-    decode: columnsByRole,
-    help: '{"role": ["column", ...]}: columns that the inputs of the role lack; "public" is everybody.',
-  },
-  {
-    key: 'writeOnly',
-    on: ['relation'],
-    decode: columnsByRole,
-    help: '{"role": ["column", ...]}: columns that the answers and filters of the role lack; "public" is everybody.',
-  },
-  {
-    key: 'preset',
-    on: ['relation'],
-    decode: presets,
-    help:
-      '{"role": {"column": "expression"}}, or {"insert": "...", "update": "..."} in its place: columns that the inputs ' +
-      'of the role lack and that are set to this, as the caller; "public" is everybody.',
   },
   {
     key: 'totalCount',

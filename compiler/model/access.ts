@@ -1,39 +1,39 @@
 import { compareBytes } from '../../runtime/lib/text.ts'
-import type { AccessFacts, EntityFacts, PresetFacts } from '../../runtime/contract/manifest.ts'
+import type { AccessFacts, EntityFacts } from '../../runtime/contract/manifest.ts'
 import { enclosed } from '../comments/expressions.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 
 /** Settings in a relation's comment for single columns and roles (spec/graphql.md 17.5). */
 
-/** SQL of the presets, each by its place. */
-export function presetSql({ settings }: AnnotatedRelation): readonly string[] {
-  return [...new Set(settings.preset.flatMap(({ insert, update }) => [insert ?? [], update ?? []].flat()))].map(
-    enclosed,
-  )
-}
+/** SQL of the expressions that columns are set to, each by its place. */
+export const presetSql = ({ access = [] }: AnnotatedRelation): readonly string[] =>
+  [...new Set(access.flatMap(({ set }) => [set?.insert ?? [], set?.update ?? []].flat()))].map(enclosed)
 
-/** Columns with presets, whose privileges decide whether they apply. */
-export const presetColumns = ({ settings }: AnnotatedRelation): readonly string[] =>
-  settings.preset.map(({ column }) => column)
+/** Columns that are set, whose privileges decide whether they are. */
+export const presetColumns = ({ access = [] }: AnnotatedRelation): readonly string[] =>
+  access.flatMap(({ column, set }) => (set ? [column] : []))
 
 export function accessFacts(relation: AnnotatedRelation): Pick<EntityFacts, 'access'> {
-  const { readOnly, writeOnly, preset } = relation.settings
-  const roles = [...new Set([...readOnly, ...writeOnly, ...preset].map(({ role }) => role))].sort(compareBytes)
+  const { access = [] } = relation
+  const roles = [...new Set(access.map(({ role }) => role))].sort(compareBytes)
   if (roles.length === 0) return {}
   const sql = presetSql(relation)
   const place = (text: string | null): number | null => (text === null ? null : sql.indexOf(enclosed(text)))
-  const columnsOf = (lists: typeof readOnly, role: string): readonly string[] =>
-    lists.flatMap((one) => (one.role === role ? one.columns : []))
   return {
     access: roles.map((role): AccessFacts => {
-      const own = preset.filter((one) => one.role === role)
+      const own = access.filter((one) => one.role === role)
+      const columnsOf = (wanted: (one: (typeof own)[number]) => boolean): readonly string[] =>
+        own.filter(wanted).map(({ column }) => column)
       return {
         role,
-        withheld: [...columnsOf(readOnly, role), ...own.map(({ column }) => column)],
-        writeOnly: columnsOf(writeOnly, role),
-        presets: own
-          .filter(({ column }) => mayBeSet(relation, column))
-          .map(({ column, insert, update }): PresetFacts => ({ column, insert: place(insert), update: place(update) })),
+        withheld: [
+          ...columnsOf(({ absentFrom, set }) => absentFrom === 'inputs' && !set),
+          ...columnsOf(({ set }) => set !== undefined),
+        ],
+        writeOnly: columnsOf(({ absentFrom }) => absentFrom === 'answers'),
+        presets: own.flatMap(({ column, set }) =>
+          set && mayBeSet(relation, column) ? [{ column, insert: place(set.insert), update: place(set.update) }] : [],
+        ),
       }
     }),
   }

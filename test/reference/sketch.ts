@@ -174,7 +174,7 @@ function sketchTable(
     put(nameRelation(relation), `what marks its rows as deleted ("${softDelete}") is not readable`)
     return []
   }
-  const hidden = relation.settings.writeOnly.flatMap((one) => (held.includes(one.role) ? one.columns : []))
+  const hidden = relation.settings.writeOnly.flatMap(({ role, column }) => (held.includes(role) ? [column] : []))
   const whole = looked.some((column) => column.whole)
   const select = whole ? ('all' as const) : columns.map(({ sketch }) => sketch.name)
   const table: TableSketch = {
