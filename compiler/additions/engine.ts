@@ -4,6 +4,7 @@ import { createEngine as createCoreEngine, type CreateEngine } from '../../runti
 import { buildView as buildCoreView, type RoleView } from '../../runtime/engine/schema/schema.ts'
 import { visibleTo as coreVisibleTo, type RoleVisibility } from '../../runtime/engine/view.ts'
 import { arrayFilters } from './array-filters/schema.ts'
+import { deprecated } from './deprecated/schema.ts'
 import { distinctOn } from './distinct-on/schema.ts'
 import { groups } from './groups/schema.ts'
 import { jsonFilters } from './json-filters/schema.ts'
@@ -18,6 +19,7 @@ import { textFilters } from './text-filters/schema.ts'
 /** The parts of additions in engines. The table is apart from table.ts: the thread that reads documents loads no compiler. */
 const table = {
   arrayFilters,
+  deprecated,
   distinctOn,
   groups,
   jsonFilters,

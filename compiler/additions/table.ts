@@ -5,6 +5,7 @@ import { allowlist } from './allowlist/addition.ts'
 import { arrayFilters } from './array-filters/addition.ts'
 import { defaultFilter } from './default-filter/addition.ts'
 import { defaultOrder } from './default-order/addition.ts'
+import { deprecated } from './deprecated/addition.ts'
 import { distinctOn } from './distinct-on/addition.ts'
 import { explain } from './explain/addition.ts'
 import { groups } from './groups/addition.ts'
@@ -29,6 +30,7 @@ const table = {
   arrayFilters,
   defaultFilter,
   defaultOrder,
+  deprecated,
   distinctOn,
   explain,
   groups,

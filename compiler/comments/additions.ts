@@ -91,27 +91,6 @@ export const isOn = (name: string, ...commented: readonly Commented[]): boolean 
 /** Whether a comment switches off what is on without it. */
 export const isOff = (name: string, commented: Commented): boolean => settingOf(commented, name) === false
 
-/** A text with a reason; null if absent. */
-export const reason: Decoder<string | null> = (value) => {
-  const isText = typeof value === 'string' && value.trim() !== ''
-  const remarks = isText || value === null ? [] : [`${jsonOf(value)} is no text that says why`]
-  return { ok: true, value: isText ? value : null, remarks }
-}
-
-/** An object of reasons, as pairs. */
-export const reasons: Decoder<readonly (readonly [string, string])[]> = (value) => {
-  if (value === null) return { ok: true, value: [] }
-  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${jsonOf(value)} is no object`] }
-  const read = Object.entries(value).map(([name, why]) => ({ name, ...reason(why) }))
-  return {
-    ok: true,
-    value: read.flatMap((one) => (one.ok && one.value !== null ? [[one.name, one.value] as const] : [])),
-    remarks: read.flatMap((one) =>
-      (one.ok ? (one.remarks ?? []) : []).map((remark) => `of ${jsonOf(one.name)}, ${remark}`),
-    ),
-  }
-}
-
 /** `{"deleted_at": {"is": "NULL"}}`: operators by column; malformed entries are ignored. */
 export const conditionsOnColumns: Decoder<readonly ConditionFacts[]> = (value) => {
   if (value === null) return { ok: true, value: [] }

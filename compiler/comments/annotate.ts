@@ -157,6 +157,8 @@ const objectIn = {
   types: objectOf<AnnotatedType>(),
 }
 
+const factsIn = <Facts>({ facts }: { readonly facts?: Facts }): { readonly facts?: Facts } => (facts ? { facts } : {})
+
 const stages: readonly SettingRefusal['stage'][] = ['json', 'cast', 'load']
 
 /** A failing read precedes decoding; among equal stages the message decides, so that the order of objects does not. */
@@ -205,6 +207,7 @@ function annotateRelation(
       foreignKeys: foreignKeys.map((key) => key.object),
       ...(ofExtension !== undefined && { ofExtension }),
       ...(access.length > 0 && { access }),
+      ...factsIn(read),
       ...relation,
     },
     refusals: [...read.refusals, ...parts.flatMap((part) => part.refusals)],
@@ -229,7 +232,7 @@ function annotateColumn(
 ): Read<AnnotatedColumn> {
   const read = readComment(table, 'column', () => nameColumn(relation, column.name), comment)
   const description = read.settings.description ?? read.outside
-  return readOf(read, { settings: read.settings, description, ...column })
+  return readOf(read, { settings: read.settings, description, ...factsIn(read), ...column })
 }
 
 function annotateForeignKey(
@@ -255,6 +258,7 @@ function annotateFunction(
     settings: read.settings,
     description,
     ...(ofExtension !== undefined && { ofExtension }),
+    ...factsIn(read),
     ...fn,
   })
 }
@@ -272,7 +276,7 @@ function annotateType({ comment, ...type }: CatalogType, table: KeyTable, compos
   return {
     refusals: read.refusals,
     diagnostics: isEnum || comment === null ? read.diagnostics : strayDiagnostics(table, name(), comment),
-    object: { settings: read.settings, ...type },
+    object: { settings: read.settings, ...factsIn(read), ...type },
   }
 }
 

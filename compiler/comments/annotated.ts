@@ -8,9 +8,10 @@ import type {
   CatalogSchema,
   CatalogType,
 } from '../catalog/catalog.ts'
-import type { Diagnostic } from '../../runtime/contract/manifest.ts'
+import type { Deprecable, Diagnostic } from '../../runtime/contract/manifest.ts'
 import type { ColumnAccess } from './column-access.ts'
 import type { CommentSettings } from './keys.ts'
+import type { LabelFacts } from './settings.ts'
 
 /** c2: the Catalog with the decoded settings of comments. No comment text from here on. */
 export interface Annotated extends Omit<
@@ -40,6 +41,7 @@ export interface AnnotatedSchema extends Omit<CatalogSchema, 'comment'> {
 
 export interface AnnotatedRelation extends Omit<CatalogRelation, 'comment' | 'columns' | 'foreignKeys'> {
   readonly settings: CommentSettings<'relation'>
+  readonly facts?: Deprecable
   /** The `description` setting, else the comment's text outside the directive (spec/graphql.md 12.4). */
   readonly description: string | null
   readonly columns: readonly AnnotatedColumn[]
@@ -57,6 +59,7 @@ export interface StatedAccess extends ColumnAccess {
 
 export interface AnnotatedColumn extends Omit<CatalogColumn, 'comment'> {
   readonly settings: CommentSettings<'column'>
+  readonly facts?: Deprecable
   readonly description: string | null
 }
 
@@ -67,10 +70,12 @@ export interface AnnotatedForeignKey extends Omit<CatalogForeignKey, 'comment'> 
 export interface AnnotatedType extends Omit<CatalogType, 'comment'> {
   /** Settings of an enum, and the name of a composite type; those of other types are always default. */
   readonly settings: CommentSettings<'enum'>
+  readonly facts?: LabelFacts
 }
 
 export interface AnnotatedFunction extends Omit<CatalogFunction, 'comment'> {
   readonly settings: CommentSettings<'function'>
+  readonly facts?: Deprecable
   /** The extension that created it; absent: none. */
   readonly ofExtension?: string
   readonly description: string | null

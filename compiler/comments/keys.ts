@@ -1,4 +1,4 @@
-import { liveReads, reason, reasons, switched, switchedOn, tableSwitch, unlessDisabled } from './additions.ts'
+import { liveReads, switched, switchedOn, tableSwitch, unlessDisabled } from './additions.ts'
 import {
   scalarText,
   type Decoder,
@@ -33,6 +33,8 @@ export interface Key {
   readonly key: string
   readonly on: readonly ObjectKind[]
   readonly decode: Decoder<unknown>
+  /** Its value, unless null, is a fact of this name of the object in the manifest; of an enum's labels, as pairs. */
+  readonly isFact?: true
   /** Its value is a list of `ColumnAccess`. */
   readonly isAccess?: true
   /** Its shape and effect, for the owner. */
@@ -78,18 +80,6 @@ export const coreKeys = [
     help: 'a string: the description in GraphQL.',
   },
   { key: 'description', on: ['function'], decode: scalarText, help: 'a string: the description in GraphQL.' },
-  {
-    key: 'deprecated',
-    on: ['relation', 'column', 'function'],
-    decode: reason,
-    help: 'a string: why its fields are deprecated, and what to use instead.',
-  },
-  {
-    key: 'deprecated',
-    on: ['enum'],
-    decode: reasons,
-    help: 'an object from labels to strings: why their values are deprecated, and what to use instead.',
-  },
   {
     key: 'totalCount',
     on: ['relation'],

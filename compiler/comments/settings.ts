@@ -1,7 +1,7 @@
 import { type JsonMembers, type JsonValue, type Decoded, member } from './decoders.ts'
 import { isJsonObject, tryParseJson } from '../../runtime/lib/json.ts'
 import { suggest } from '../../runtime/lib/text.ts'
-import type { Diagnostic } from '../../runtime/contract/manifest.ts'
+import type { Deprecable, Diagnostic } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import { coreKeys, type Key, type ObjectKind, objectKinds, type CommentSettings } from './keys.ts'
 
@@ -51,11 +51,18 @@ export interface SettingRefusal {
 
 interface ReadComment<Kind extends ObjectKind> {
   readonly settings: CommentSettings<Kind>
+  /** The settings that are facts; absent: none. */
+  readonly facts?: Facts<Kind>
   /** The comment's text outside the directive. */
   readonly outside: string | null
   readonly refusals: readonly SettingRefusal[]
   readonly diagnostics: readonly Diagnostic[]
 }
+
+type Facts<Kind extends ObjectKind> = Kind extends 'enum' ? LabelFacts : Deprecable
+
+/** Facts of an enum's labels, by the name of the fact. */
+export type LabelFacts = Readonly<Record<string, readonly (readonly [label: string, value: unknown])[]>>
 
 interface KnownKey extends Key {
   /** The value of an absent setting. */
@@ -103,10 +110,13 @@ function decoded<Kind extends ObjectKind>(
   const given = parsed.kind === 'settings' ? parsed.settings : {}
   const read = table.on[kind].map((row) => ({ row, decoded: decodedBy(row, member(given, row.key)) }))
   const failures = read.flatMap(({ row, decoded }) => (decoded.ok ? [] : [{ row, failure: decoded }]))
+  const values = read.map(({ row, decoded }) => ({ row, value: decodedValue(row, decoded) }))
+  const facts = values.filter(({ row, value }) => row.isFact && value !== null)
   return {
-    settings: Object.fromEntries(
-      read.map(({ row, decoded }) => [row.key, decodedValue(row, decoded)]),
-    ) as CommentSettings<Kind>,
+    settings: Object.fromEntries(values.map(({ row, value }) => [row.key, value])) as CommentSettings<Kind>,
+    ...(facts.length > 0 && {
+      facts: Object.fromEntries(facts.map(({ row, value }) => [row.key, value])) as Facts<Kind>,
+    }),
     outside: parsed.kind === 'broken' ? null : parsed.outside,
     refusals: [
       ...brokenJson(parsed),

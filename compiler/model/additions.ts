@@ -14,7 +14,7 @@ export interface ModelAddition extends PartsAddition, SwitchedAddition, OutlineA
   readonly forms?: readonly Form[]
   /** Facts about the API as a whole, where the settings of its name ask for some: the manifest of all others stays as it was. */
   readonly manifestFacts?: (schemas: readonly AnnotatedSchema[]) => Partial<Manifest>
-  /** Facts of relations of which the manifest says whether some relation has them. */
+  /** Facts of which the manifest says whether some relation or another part of it has them. */
   readonly marks?: readonly Mark[]
   /** Requests may ask for a report of the schemas that have its setting, or of all. */
   readonly reports?: 'asked' | 'all'
@@ -44,15 +44,19 @@ const coreMarks: readonly Mark[] = ['unions', 'interfaces', 'updates']
 export function* marksOf(
   memo: Memo,
   entities: readonly EntityFacts[],
+  others: readonly object[],
   additions: readonly ModelAddition[],
 ): Steps<Partial<Manifest>> {
   const all = [...coreMarks, ...additions.flatMap(({ marks = [] }) => marks)]
-  const found = new Set((yield* memo.map(marksOfEntity, entities, ...all)).flat())
-  return Object.fromEntries([...found].map((mark) => [mark, true]))
+  const found = [...new Set(yield* memo.map(marksOfEntity, entities, ...all))].flat()
+  return Object.fromEntries([...found, ...marksAmong(others, all)].map((mark) => [mark, true]))
 }
 
 const marksOfEntity = (entity: EntityFacts, ...marks: readonly Mark[]): readonly Mark[] =>
-  marks.filter((mark) => entity[mark] !== undefined)
+  marksAmong([entity, ...entity.columns, ...entity.computed], marks)
+
+const marksAmong = (parts: readonly object[], marks: readonly Mark[]): readonly Mark[] =>
+  marks.filter((mark) => parts.some((part) => mark in part))
 
 export const reportedSchemas = (
   additions: readonly ModelAddition[],

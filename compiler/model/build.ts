@@ -26,7 +26,6 @@ import {
   withTenants,
 } from './distributed.ts'
 import { buildComposites } from './composites.ts'
-import { marksEnum, marksFunction, marksRelation } from './deprecation.ts'
 import { buildEntities, type Entity, type EntityScope, withSelfContained } from './entities.ts'
 import { buildEnums, type ServedEnum } from './enums.ts'
 import { formFacts } from './filter-forms.ts'
@@ -82,10 +81,6 @@ export function* buildModel(
   const placed = watched === undefined ? whole : watchedEntities(memo, scope, annotated, watched, whole)
   const entityFacts = yield* memo.map(factsOfEntity, placed)
   const servedEnums = yield* memo.map(enumFacts, enums.value)
-  const isDeprecating =
-    (yield* memo.map(marksRelation, entityFacts)).includes(true) ||
-    facts.some(marksFunction) ||
-    servedEnums.some(marksEnum)
   const parts = {
     ...schemaPart(annotated, additions),
     enums: servedEnums,
@@ -95,8 +90,7 @@ export function* buildModel(
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some((schema) => isOn('geo', schema)) && { geo: true as const }),
     ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts, additions)),
-    ...(yield* marksOf(memo, entityFacts, additions)),
-    ...(isDeprecating && { deprecated: true as const }),
+    ...(yield* marksOf(memo, entityFacts, [...facts, ...servedEnums.flatMap(({ values }) => values)], additions)),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
   }

@@ -5,7 +5,6 @@ import type { AnnotatedColumn } from '../comments/annotated.ts'
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameColumn } from '../catalog/catalog.ts'
 import { attributesOf } from './composites.ts'
-import { deprecation } from './deprecation.ts'
 import { enabledForms } from './filter-forms.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'
@@ -84,7 +83,7 @@ function columnFacts(
     ...(value === null ? noType : typeFacts(value)),
     notNull: isNotNull(named, column),
     description: column.description,
-    ...deprecation(column.settings.deprecated),
+    ...column.facts,
     maxLength: value?.limited === true ? maxLength(column) : null,
     filter: served?.filter ?? false,
     order: served?.order ?? false,

@@ -9,7 +9,6 @@ import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catal
 import { accessFacts, presetColumns, presetSql } from './access.ts'
 import { additionsOfTable, buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
-import { deprecation } from './deprecation.ts'
 import { lookupFacts } from './lookups.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { unlinked, type RelationLinks } from './links.ts'
@@ -200,7 +199,7 @@ const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
     kind: relationWord(relation.kind),
     name,
     description: relation.description,
-    ...deprecation(relation.settings.deprecated),
+    ...relation.facts,
     // The table's setting takes precedence over that of its schema (spec/graphql.md 5.3).
     maxRows: relation.settings.max_rows ?? schema.maxRows,
     totalCount: relation.settings.totalCount,

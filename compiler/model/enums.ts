@@ -2,9 +2,9 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
 import type { Diagnostic, EnumFacts } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedType } from '../comments/annotated.ts'
+import type { LabelFacts } from '../comments/settings.ts'
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameType } from '../catalog/catalog.ts'
-import { deprecation } from './deprecation.ts'
 import { isValidEnumValue, isValidName, typeNameOf } from './names.ts'
 import { typeUsage } from './privileges.ts'
 import { inOrder, type ServedSchema } from './scope.ts'
@@ -58,23 +58,26 @@ interface Labels {
 
 function readLabels(type: AnnotatedType, object: string): WithDiagnostics<Labels> {
   const names = new Map(type.settings.mappings ?? [])
-  const reasons = new Map(type.settings.deprecated)
+  const facts = Object.entries(type.facts ?? {})
   const renamed = type.labels.map((label) => ({
     label,
     name: names.get(label) ?? label,
-    ...deprecation(reasons.get(label)),
+    ...Object.fromEntries(facts.flatMap(([fact, pairs]) => valuesOf(pairs, label).map((value) => [fact, value]))),
   }))
   const problems = renamed.map((value, index) => labelProblem(value, renamed.slice(0, index)))
   const mappings = renamed
     .filter(({ label, name }) => name !== label && isValidEnumValue(name))
     .map(({ label, name }) => [label, name] as const)
   return withDiagnostics({ values: renamed.filter((_, index) => problems[index] === null), mappings }, [
-    ...[...new Set([...names.keys(), ...reasons.keys()])]
+    ...[...new Set([...names.keys(), ...facts.flatMap(([, pairs]) => pairs.map(([label]) => label))])]
       .filter((label) => !type.labels.includes(label))
       .map((label) => diagnose('label-unknown', object, { label, labels: type.labels })),
     ...renamed.flatMap((value, index) => labelDiagnostics(object, value, problems[index] ?? null)),
   ])
 }
+
+const valuesOf = (pairs: LabelFacts[string], wanted: string): readonly unknown[] =>
+  pairs.flatMap(([label, value]) => (label === wanted ? [value] : []))
 
 type Value = EnumFacts['values'][number]
 

@@ -24,7 +24,6 @@ import { attributesOf } from './composites.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import { nameFunction, type Oid } from '../catalog/catalog.ts'
-import { deprecation } from './deprecation.ts'
 import { execution } from './privileges.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
 
@@ -230,7 +229,7 @@ export const functionFacts = (
   function: fn.name,
   field,
   description: fn.description,
-  ...deprecation(fn.settings.deprecated),
+  ...fn.facts,
   volatile: fn.volatility === 'v',
   args,
   result: result.facts,

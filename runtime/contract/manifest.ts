@@ -66,8 +66,6 @@ export interface Manifest {
   readonly unions?: true
   /** Some relation has `interfaces`, which have names of their own. */
   readonly interfaces?: true
-  /** Something is deprecated, which adds the directive for it. */
-  readonly deprecated?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
   readonly entities: readonly EntityFacts[]
   /** Functions that are root fields, same order. */

@@ -1,6 +1,5 @@
 import {
   getNamedType,
-  GraphQLDeprecatedDirective,
   GraphQLIncludeDirective,
   GraphQLObjectType,
   GraphQLSchema,
@@ -51,9 +50,8 @@ export interface RoleView {
   readonly complete: () => GraphQLSchema
 }
 
-const schemaConfig = ({ manifest, additions }: RoleVisibility) => ({
+const schemaConfig = ({ additions }: RoleVisibility) => ({
   directives: [
-    ...(manifest.deprecated === true ? [GraphQLDeprecatedDirective] : []),
     GraphQLIncludeDirective,
     GraphQLSkipDirective,
     ...additions.flatMap(({ directives = [] }) => directives),
