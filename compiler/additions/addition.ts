@@ -17,6 +17,13 @@ export interface SettingChange {
   readonly description: string
 }
 
+/** An addition with one key. */
+export const keyAddition = <const Name extends string, const Row extends Omit<Key, 'key'>>(
+  name: Name,
+  row: Row,
+  others: Partial<Omit<Addition, 'name' | 'keys'>> = {},
+) => ({ name, keys: [{ key: name, ...row }], ...others })
+
 /** An addition that a table or its schema switches on, as a fact of the same name. */
 export const tableAddition = <const Name extends string>(
   name: Name,

@@ -1,6 +1,6 @@
 import { conditionOperators, type ConditionFacts, type FilterConstant } from '../../runtime/contract/stated.ts'
 import { suggest } from '../../runtime/lib/text.ts'
-import { type Decoder, isJsonList, type JsonMembers, type JsonValue, member } from './decoders.ts'
+import { type Decoded, type Decoder, isJsonList, type JsonMembers, type JsonValue, member } from './decoders.ts'
 import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**
@@ -91,17 +91,26 @@ export const isOn = (name: string, ...commented: readonly Commented[]): boolean 
 /** Whether a comment switches off what is on without it. */
 export const isOff = (name: string, commented: Commented): boolean => settingOf(commented, name) === false
 
-/** `{"deleted_at": {"is": "NULL"}}`: operators by column; malformed entries are ignored. */
-export const conditionsOnColumns: Decoder<readonly ConditionFacts[]> = (value) => {
+/** The members of an object, decoded separately, with their diagnostics. */
+export function eachMember<T>(
+  value: JsonValue,
+  read: (name: string, value: JsonValue) => { readonly found: readonly T[]; readonly remarks: readonly string[] },
+): Decoded<readonly T[]> {
   if (value === null) return { ok: true, value: [] }
   if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${jsonOf(value)} is no object`] }
-  const read = Object.entries(value).flatMap(([column, conditions]) => conditionsOn(column, conditions))
-  return {
-    ok: true,
-    value: read.flatMap(({ facts }) => facts ?? []),
-    remarks: read.flatMap(({ item, facts }) => (facts === null ? [`${jsonOf(item)} is no condition`] : [])),
-  }
+  const all = Object.entries(value).map(([name, given]) => read(name, given))
+  return { ok: true, value: all.flatMap(({ found }) => found), remarks: all.flatMap(({ remarks }) => remarks) }
 }
+
+/** `{"deleted_at": {"is": "NULL"}}`: operators by column; malformed entries are ignored. */
+export const conditionsOnColumns: Decoder<readonly ConditionFacts[]> = (value) =>
+  eachMember(value, (column, conditions) => {
+    const read = conditionsOn(column, conditions)
+    return {
+      found: read.flatMap(({ facts }) => facts ?? []),
+      remarks: read.flatMap(({ item, facts }) => (facts === null ? [`${jsonOf(item)} is no condition`] : [])),
+    }
+  })
 
 function conditionsOn(
   column: string,

@@ -358,20 +358,16 @@ function strangers(
 ): readonly Diagnostic[] {
   const object = nameRelation(relation)
   return access.flatMap(({ key, role, column, set }) => {
+    const unknown = (what: string): Diagnostic => diagnose('access-unknown', object, { key, what })
     const found = columns.find(({ name }) => name === column)
     const isFixed = set !== undefined && (found?.generated === true || found?.identity === true)
     return [
       ...(role === 'public' || roles.some(({ name }) => name === role)
         ? []
-        : [diagnose('access-unknown', object, { key, what: `the role ${JSON.stringify(role)}` })]),
-      ...(found === undefined || isFixed
-        ? [
-            diagnose('access-unknown', object, {
-              key,
-              what: `a column ${JSON.stringify(column)} that it could hold for`,
-            }),
-          ]
-        : []),
+        : [unknown(`the role ${JSON.stringify(role)}`)]),
+      ...(found !== undefined && !isFixed
+        ? []
+        : [unknown(`a column ${JSON.stringify(column)} that it could hold for`)]),
     ]
   })
 }

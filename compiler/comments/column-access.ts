@@ -1,6 +1,5 @@
-import { isJsonObject } from '../../runtime/lib/json.ts'
-import { jsonOf } from './additions.ts'
-import { type Decoded, type Decoder, isJsonList, type JsonValue } from './decoders.ts'
+import { eachMember, jsonOf } from './additions.ts'
+import { type Decoder, isJsonList } from './decoders.ts'
 
 /** Settings of a relation for single columns and roles (spec/graphql.md 17.5); malformed parts are reported. */
 
@@ -18,17 +17,6 @@ export interface SetExpressions {
   readonly insert: string | null
   /** Null: an update does not change it. */
   readonly update: string | null
-}
-
-/** The members of an object, decoded separately, with their diagnostics. */
-export function eachMember<T>(
-  value: JsonValue,
-  read: (name: string, value: JsonValue) => { readonly found: readonly T[]; readonly remarks: readonly string[] },
-): Decoded<readonly T[]> {
-  if (value === null) return { ok: true, value: [] }
-  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${jsonOf(value)} is no object`] }
-  const all = Object.entries(value).map(([name, given]) => read(name, given))
-  return { ok: true, value: all.flatMap(({ found }) => found), remarks: all.flatMap(({ remarks }) => remarks) }
 }
 
 /** `{"authenticated": ["views"]}`. */

@@ -1,6 +1,6 @@
 import type { ConditionFacts } from '../../runtime/contract/stated.ts'
 import { isJsonObject } from '../../runtime/lib/json.ts'
-import { conditionsOnColumns } from './additions.ts'
+import { conditionsOnColumns, eachMember, jsonOf } from './additions.ts'
 import { type Decoder, isJsonList, type JsonValue } from './decoders.ts'
 
 /** A relation in a comment, with the path of relations to it (spec/graphql.md 17.8). */
@@ -20,18 +20,13 @@ export interface LinkStep {
  * `{"company": ["author", "company"], "drafts": [{"postCollection": {"status": {"eq": "draft"}}}]}`; a link with a
  * malformed part is left out.
  */
-export const links: Decoder<readonly LinkSetting[]> = (value) => {
-  if (value === null) return { ok: true, value: [] }
-  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${JSON.stringify(value)} is no object`] }
-  const read = Object.entries(value).map(([name, path]) => ({ name, path: isJsonList(path) ? stepsOf(path) : null }))
-  return {
-    ok: true,
-    value: read.flatMap(({ name, path }) => (path === null ? [] : [{ name, path }])),
-    remarks: read.flatMap(({ name, path }) =>
-      path === null ? [`${JSON.stringify(name)} is no list of relations, each with or without conditions`] : [],
-    ),
-  }
-}
+export const links: Decoder<readonly LinkSetting[]> = (value) =>
+  eachMember(value, (name, given) => {
+    const path = isJsonList(given) ? stepsOf(given) : null
+    return path === null
+      ? { found: [], remarks: [`${jsonOf(name)} is no list of relations, each with or without conditions`] }
+      : { found: [{ name, path }], remarks: [] }
+  })
 
 function stepsOf(path: readonly JsonValue[]): readonly LinkStep[] | null {
   const steps = path.flatMap((item) => linkStep(item) ?? [])

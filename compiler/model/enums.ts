@@ -1,6 +1,6 @@
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
-import type { Diagnostic, EnumFacts } from '../../runtime/contract/manifest.ts'
+import type { Deprecable, Diagnostic, EnumFacts } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedType } from '../comments/annotated.ts'
 import type { LabelFacts } from '../comments/settings.ts'
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
@@ -58,26 +58,30 @@ interface Labels {
 
 function readLabels(type: AnnotatedType, object: string): WithDiagnostics<Labels> {
   const names = new Map(type.settings.mappings ?? [])
-  const facts = Object.entries(type.facts ?? {})
   const renamed = type.labels.map((label) => ({
     label,
     name: names.get(label) ?? label,
-    ...Object.fromEntries(facts.flatMap(([fact, pairs]) => valuesOf(pairs, label).map((value) => [fact, value]))),
+    ...factsOfLabel(type.facts, label),
   }))
+  const stated = [...names, ...Object.values(type.facts ?? {}).flat()]
   const problems = renamed.map((value, index) => labelProblem(value, renamed.slice(0, index)))
   const mappings = renamed
     .filter(({ label, name }) => name !== label && isValidEnumValue(name))
     .map(({ label, name }) => [label, name] as const)
   return withDiagnostics({ values: renamed.filter((_, index) => problems[index] === null), mappings }, [
-    ...[...new Set([...names.keys(), ...facts.flatMap(([, pairs]) => pairs.map(([label]) => label))])]
+    ...[...new Set(stated.map(([label]) => label))]
       .filter((label) => !type.labels.includes(label))
       .map((label) => diagnose('label-unknown', object, { label, labels: type.labels })),
     ...renamed.flatMap((value, index) => labelDiagnostics(object, value, problems[index] ?? null)),
   ])
 }
 
-const valuesOf = (pairs: LabelFacts[string], wanted: string): readonly unknown[] =>
-  pairs.flatMap(([label, value]) => (label === wanted ? [value] : []))
+const factsOfLabel = (facts: LabelFacts = {}, wanted: string): Deprecable =>
+  Object.fromEntries(
+    Object.entries(facts).flatMap(([fact, pairs]) =>
+      pairs.flatMap(([label, value]) => (label === wanted ? [[fact, value]] : [])),
+    ),
+  )
 
 type Value = EnumFacts['values'][number]
 

@@ -1,6 +1,5 @@
 import { membersOf, tableNamed, type NamedTable } from '../../comments/additions.ts'
 import { type Decoder, isJsonList, member, type JsonValue } from '../../comments/decoders.ts'
-import type { Key } from '../../comments/keys.ts'
 
 /** The table of listed documents, and the roles that it governs. */
 export interface Allowlist {
@@ -16,7 +15,7 @@ const governed = ['anon', 'authenticated']
  * `{"table": "schema.table", "roles": [...]}`. A list protects, so a malformed one does not count as absent: its
  * roles may run nothing until it is fixed.
  */
-const allowlist: Decoder<Allowlist | null> = (value) => {
+export const listedDocuments: Decoder<Allowlist | null> = (value) => {
   if (value === null) return { ok: true, value: null }
   const { given, remarks } = membersOf(value, ['table', 'roles'])
   const table = tableNamed(given === null ? null : member(given, 'table'))
@@ -37,14 +36,3 @@ function roleNames(value: JsonValue): readonly string[] | null {
   const names = isJsonList(value) ? value.filter((name) => typeof name === 'string') : []
   return isJsonList(value) && names.length === value.length ? names : null
 }
-
-export const keys = [
-  {
-    key: 'allowlist',
-    on: ['schema'],
-    decode: allowlist,
-    help:
-      '{"table": "schema.table", "roles": ["..."]}: only documents of that table run for these roles; ' +
-      'without roles for anon and authenticated.',
-  },
-] as const satisfies readonly Key[]

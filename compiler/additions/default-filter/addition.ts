@@ -1,18 +1,16 @@
 import { conditionsOnColumns } from '../../comments/additions.ts'
-import type { Key } from '../../comments/keys.ts'
-import type { Addition } from '../addition.ts'
+import { keyAddition } from '../addition.ts'
 import { relationFacts } from './facts.ts'
 
-const keys = [
+/** The rows of a relation's collections where no filter is given (spec/graphql.md 17.5). */
+export const defaultFilter = keyAddition(
+  'defaultFilter',
   {
-    key: 'defaultFilter',
     on: ['relation'],
     decode: conditionsOnColumns,
     help:
       '{"column": {"operator": value}}, with is ("NULL" or "NOT_NULL"), eq, neq, lt, lte, gt, gte or in: the rows that its ' +
       'collections have where no filter is given.',
   },
-] as const satisfies readonly Key[]
-
-/** The rows of a relation's collections where no filter is given (spec/graphql.md 17.5). */
-export const defaultFilter = { name: 'defaultFilter', keys, relationFacts } satisfies Addition
+  { relationFacts },
+)

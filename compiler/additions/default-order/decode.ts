@@ -2,10 +2,9 @@ import { orderDirections, type DefaultOrderFacts } from '../../../runtime/contra
 import { isJsonObject } from '../../../runtime/lib/json.ts'
 import { jsonOf } from '../../comments/additions.ts'
 import { type Decoder, isJsonList, type JsonValue } from '../../comments/decoders.ts'
-import type { Key } from '../../comments/keys.ts'
 
 /** `[{"created_at": "DescNullsLast"}]`: one column per object; malformed entries are ignored. */
-const orderOfColumns: Decoder<readonly DefaultOrderFacts[]> = (value) => {
+export const orderOfColumns: Decoder<readonly DefaultOrderFacts[]> = (value) => {
   if (value === null) return { ok: true, value: [] }
   if (!isJsonList(value)) return { ok: true, value: [], remarks: [`${jsonOf(value)} is no list`] }
   const read = value.map((item) => ({ item, term: orderTerm(item) }))
@@ -22,14 +21,3 @@ function orderTerm(value: JsonValue): DefaultOrderFacts | null {
   const direction = orderDirections.find((name) => name === asked)
   return direction === undefined || others.length > 0 ? null : { column, direction }
 }
-
-export const keys = [
-  {
-    key: 'defaultOrder',
-    on: ['relation'],
-    decode: orderOfColumns,
-    help:
-      'a list of {"column": "AscNullsFirst" | "AscNullsLast" | "DescNullsFirst" | "DescNullsLast"}: the order of its ' +
-      'collections where none is asked for.',
-  },
-] as const satisfies readonly Key[]

@@ -1,7 +1,15 @@
-import type { Addition } from '../addition.ts'
-import { keys } from './decode.ts'
-import { manifestFacts } from './facts.ts'
+import { switchedOn } from '../../comments/additions.ts'
+import { keyAddition } from '../addition.ts'
+import './facts.ts'
 import { extension } from './statements.ts'
 
 /** Statements and plans of a request, under `extensions.explain` (spec/graphql.md 17). */
-export const explain = { name: 'explain', keys, manifestFacts, extension } satisfies Addition
+export const explain = keyAddition(
+  'explain',
+  {
+    on: ['schema'],
+    decode: switchedOn,
+    help: '{"enabled": true} answers requests that ask with their statements and plans; for development only.',
+  },
+  { manifestFacts: () => ({ explain: true }), extension },
+)

@@ -4,6 +4,7 @@ import {
   GraphQLList,
   GraphQLObjectType,
   type GraphQLInputType,
+  type GraphQLNamedType,
   type GraphQLOutputType,
   type GraphQLScalarType,
 } from 'graphql'
@@ -25,6 +26,7 @@ import {
   type MakePart,
   type SchemaTypes,
 } from '../../../runtime/engine/schema/types.ts'
+import type { Related } from '../../../runtime/engine/related.ts'
 import type { RoleVisibility } from '../../../runtime/engine/view.ts'
 import {
   bucketsOf,
@@ -55,6 +57,25 @@ import { connectionValue } from './statements.ts'
 type Part = keyof typeof parts
 
 const typeName = (entity: EntityFacts, part: Part): string => entity.name + parts[part]
+
+type InputFields = Readonly<Record<string, InputField[1]>>
+
+/** Inputs that take exactly one member. */
+const isChoice = (part: Part): boolean => part === 'groupBy' || (part.endsWith('Order') && part !== 'percentileOrder')
+
+const inputType = (
+  entity: EntityFacts,
+  types: SchemaTypes,
+  part: Part,
+  description: string,
+  fields: () => InputFields,
+): GraphQLInputObjectType =>
+  new GraphQLInputObjectType({
+    name: typeName(entity, part),
+    ...(isChoice(part) && types.alternatives(entity)),
+    description,
+    fields,
+  })
 
 /** `groups` of a connection (spec/graphql.md 17.2), if the relation has them and a possible key. */
 function connectionFields(entity: EntityFacts, types: SchemaTypes): Fields {
@@ -102,33 +123,28 @@ function connectionFields(entity: EntityFacts, types: SchemaTypes): Fields {
 /** Conditions on groups of rows, and their order (spec/graphql.md 17.2). */
 
 const makeGroupOrder: MakePart = (entity, types) =>
-  new GraphQLInputObjectType({
-    name: typeName(entity, 'groupOrder'),
-    ...types.alternatives(entity),
-    description: `What groups of rows of ${entity.name} can be sorted by.`,
-    fields: () => ({
-      key: {
-        type: types.part(entity, 'groupKeyOrder') as GraphQLInputType,
-        description: 'Sort by what they have in common.',
-      },
-      ...Object.fromEntries(
-        recurringNames.flatMap((time): readonly InputField[] => {
-          const { member, order, help } = recurringTimes[time]
-          const type = types.part(entity, order) as GraphQLInputType | undefined
-          return type === undefined ? [] : [[member, { type, description: `Sort by this number. ${help}` }]]
-        }),
-      ),
-      count: { type: orderByDirection, description: 'Sort by how many rows there are, in this direction.' },
-      ...figureInputs(entity, types, 'order', 'Sort by this figure of a field.'),
-    }),
-  })
+  inputType(entity, types, 'groupOrder', `What groups of rows of ${entity.name} can be sorted by.`, () => ({
+    key: {
+      type: types.part(entity, 'groupKeyOrder') as GraphQLInputType,
+      description: 'Sort by what they have in common.',
+    },
+    ...Object.fromEntries(
+      recurringNames.flatMap((time): readonly InputField[] => {
+        const { member, order, help } = recurringTimes[time]
+        const type = types.part(entity, order) as GraphQLInputType | undefined
+        return type === undefined ? [] : [[member, { type, description: `Sort by this number. ${help}` }]]
+      }),
+    ),
+    count: { type: orderByDirection, description: 'Sort by how many rows there are, in this direction.' },
+    ...figureInputs(entity, types, 'order', 'Sort by this figure of a field.'),
+  }))
 
 const figureInputs = (
   entity: EntityFacts,
   types: SchemaTypes,
   use: 'order' | 'having',
   description: string,
-): Readonly<Record<string, InputField[1]>> =>
+): InputFields =>
   Object.fromEntries(
     [...groupFigureNames, 'percentile' as const].flatMap((name): readonly InputField[] => {
       const part = name === 'percentile' ? percentileParts[use] : groupFigures[name][use]
@@ -144,21 +160,20 @@ const helpOf = (name: GroupFigure): string =>
   groupFigures[name].result === 'flags' ? 'Whether the values are true, nulls left out.' : groupFigures[name].help
 
 /** Undefined if no column has the figure. */
-const figureInput = (
-  entity: EntityFacts,
-  part: Part,
-  description: string,
-  fields: readonly InputField[],
-  shape: { readonly isOneOf?: true } = {},
-): GraphQLInputObjectType | undefined =>
-  fields.length === 0
-    ? undefined
-    : new GraphQLInputObjectType({
-        name: typeName(entity, part),
-        description,
-        ...shape,
-        fields: Object.fromEntries(fields),
-      })
+const makeFigureInput =
+  (
+    part: Part,
+    describe: (rows: string) => string,
+    columnsOf: (entity: EntityFacts) => readonly ColumnFacts[],
+    fieldOf: (column: ColumnFacts) => InputField,
+  ): MakePart =>
+  (entity, types) => {
+    const columns = columnsOf(entity)
+    if (columns.length === 0) return undefined
+    return inputType(entity, types, part, describe(`rows of ${entity.name}`), () =>
+      Object.fromEntries(columns.map(fieldOf)),
+    )
+  }
 
 const orderField = (column: ColumnFacts): InputField => {
   const { name } = shown(column)
@@ -170,67 +185,48 @@ const conditionField = (column: ColumnFacts, scalar: ScalarName): InputField => 
   return [name, { type: scalarFilters.get(scalar) as GraphQLInputType, description: `Conditions on that of ${name}.` }]
 }
 
-const makeFigureOrder =
-  (visible: RoleVisibility, name: GroupFigure): MakePart =>
-  (entity, types) =>
-    figureInput(
-      entity,
-      groupFigures[name].order,
-      `Figures that groups of rows of ${entity.name} can be sorted by. ${helpOf(name)}`,
-      figureColumns(visible, entity, name).map(orderField),
-      types.alternatives(entity),
-    )
+const makeFigureOrder = (visible: RoleVisibility, name: GroupFigure): MakePart =>
+  makeFigureInput(
+    groupFigures[name].order,
+    (rows) => `Figures that groups of ${rows} can be sorted by. ${helpOf(name)}`,
+    (entity) => figureColumns(visible, entity, name),
+    orderField,
+  )
 
-const makeFigureHaving =
-  (visible: RoleVisibility, name: GroupFigure): MakePart =>
-  (entity) =>
-    figureInput(
-      entity,
-      groupFigures[name].having,
-      `Conditions on figures of groups of rows of ${entity.name}; all that are given must hold. ${helpOf(name)}`,
-      comparedFigures(visible, entity, name).map((column) =>
-        conditionField(column, figureType(column, name) as ScalarName),
-      ),
-    )
+const makeFigureHaving = (visible: RoleVisibility, name: GroupFigure): MakePart =>
+  makeFigureInput(
+    groupFigures[name].having,
+    (rows) => `Conditions on figures of groups of ${rows}; all that are given must hold. ${helpOf(name)}`,
+    (entity) => comparedFigures(visible, entity, name),
+    (column) => conditionField(column, figureType(column, name) as ScalarName),
+  )
 
 /** Undefined without numeric columns. */
 const makePercentileInput =
   (part: 'percentileOrder' | 'havingPercentile'): MakePart =>
   (entity, types) => {
     const of = types.part(entity, part === 'percentileOrder' ? 'percentileColumnOrder' : 'havingPercentileColumn')
-    return figureInput(
-      entity,
-      part,
-      `Percentiles of groups of rows of ${entity.name}, nulls left out.`,
-      of === undefined
-        ? []
-        : [
-            ['at', percentileAt],
-            ['of', { type: of as GraphQLInputType, description: 'Of which fields.' }],
-          ],
-    )
+    if (of === undefined) return undefined
+    const ofFields = { type: of as GraphQLInputType, description: 'Of which fields.' }
+    const description = `Percentiles of groups of rows of ${entity.name}, nulls left out.`
+    return inputType(entity, types, part, description, () => ({ at: percentileAt, of: ofFields }))
   }
 
-const makePercentileOrder =
-  (visible: RoleVisibility): MakePart =>
-  (entity, types) =>
-    figureInput(
-      entity,
-      'percentileColumnOrder',
-      `Fields by whose percentile groups of rows of ${entity.name} can be sorted.`,
-      measuredColumns(visible, entity).map(orderField),
-      types.alternatives(entity),
-    )
+const makePercentileOrder = (visible: RoleVisibility): MakePart =>
+  makeFigureInput(
+    'percentileColumnOrder',
+    (rows) => `Fields by whose percentile groups of ${rows} can be sorted.`,
+    (entity) => measuredColumns(visible, entity),
+    orderField,
+  )
 
-const makePercentileHaving =
-  (visible: RoleVisibility): MakePart =>
-  (entity) =>
-    figureInput(
-      entity,
-      'havingPercentileColumn',
-      `Conditions on percentiles of groups of rows of ${entity.name}; all that are given must hold.`,
-      measuredColumns(visible, entity).map((column) => conditionField(column, 'Float')),
-    )
+const makePercentileHaving = (visible: RoleVisibility): MakePart =>
+  makeFigureInput(
+    'havingPercentileColumn',
+    (rows) => `Conditions on percentiles of groups of ${rows}; all that are given must hold.`,
+    (entity) => measuredColumns(visible, entity),
+    (column) => conditionField(column, 'Float'),
+  )
 
 /** The argument of a percentile. */
 const percentileAt = {
@@ -245,22 +241,19 @@ const comparedFigures = (visible: RoleVisibility, entity: EntityFacts, name: Gro
   )
 
 const makeHaving: MakePart = (entity, types) => {
-  const self: GraphQLInputObjectType = new GraphQLInputObjectType({
-    name: typeName(entity, 'having'),
-    description: `Conditions on groups of rows of ${entity.name}; all that are given must hold.`,
-    fields: () => {
-      const list = new GraphQLList(nonNull(self))
-      return {
-        count: {
-          type: scalarFilters.get('Int') as GraphQLInputType,
-          description: 'Conditions on how many rows there are.',
-        },
-        ...figureInputs(entity, types, 'having', 'Conditions on this figure of fields.'),
-        and: { type: list, description: 'Holds when every one of these holds.' },
-        or: { type: list, description: 'Holds when at least one of these holds.' },
-        not: { type: self, description: 'Holds when this does not.' },
-      }
-    },
+  const description = `Conditions on groups of rows of ${entity.name}; all that are given must hold.`
+  const self: GraphQLInputObjectType = inputType(entity, types, 'having', description, () => {
+    const list = new GraphQLList(nonNull(self))
+    return {
+      count: {
+        type: scalarFilters.get('Int') as GraphQLInputType,
+        description: 'Conditions on how many rows there are.',
+      },
+      ...figureInputs(entity, types, 'having', 'Conditions on this figure of fields.'),
+      and: { type: list, description: 'Holds when every one of these holds.' },
+      or: { type: list, description: 'Holds when at least one of these holds.' },
+      not: { type: self, description: 'Holds when this does not.' },
+    }
   })
   return self
 }
@@ -328,29 +321,6 @@ const makeListed = (visible: RoleVisibility): MakePart =>
     ],
   )
 
-/** Widths of groups of numbers (spec/graphql.md 17.2); undefined without numeric keys. */
-const makeGroupWidths =
-  (visible: RoleVisibility): MakePart =>
-  (entity, types) =>
-    reachesKey(visible, entity, isMeasured)
-      ? new GraphQLInputObjectType({
-          name: typeName(entity, 'groupWidths'),
-          description: `How far groups of rows of ${entity.name} reach by numbers.`,
-          fields: () =>
-            Object.fromEntries([
-              ...[...groupColumns(visible, entity)].flatMap(([name, column]): readonly InputField[] =>
-                isMeasured(column)
-                  ? [[name, { type: widthOf(column), description: `How far groups by ${name} reach; more than 0.` }]]
-                  : [],
-              ),
-              ...[...groupRelations(visible, entity)].flatMap(([name, { target }]): readonly InputField[] => {
-                const type = types.part(target, 'groupWidths') as GraphQLInputType | undefined
-                return type === undefined ? [] : [[name, { type, description: `How far groups by ${name} reach.` }]]
-              }),
-            ]),
-        })
-      : undefined
-
 /** Groups of whole numbers begin at whole numbers. */
 const widthOf = ({ type }: ColumnFacts): GraphQLScalarType =>
   type?.kind === 'scalar' && (type.name === 'Int' || type.name === 'BigInt') ? scalars.BigInt : scalars.BigFloat
@@ -401,110 +371,114 @@ const takes =
   (column: ColumnFacts): boolean =>
     time === null || bucketTable(column).recurring.includes(time)
 
-/** One field for each possible key, and for each related row with such. */
-const keyInputs = (
+/** A type with a member for each possible key, and for each related row with such; undefined without any. */
+const makeKeys =
+  <Member>(
+    visible: RoleVisibility,
+    part: Part,
+    isSuch: (column: ColumnFacts) => boolean,
+    columnMember: (column: ColumnFacts, types: SchemaTypes) => Member,
+    relatedMember: (name: string, type: GraphQLNamedType, related: Related) => Member,
+    make: (entity: EntityFacts, types: SchemaTypes, fields: () => Record<string, Member>) => GraphQLNamedType,
+  ): MakePart =>
+  (entity, types) => {
+    if (!reachesKey(visible, entity, isSuch)) return undefined
+    return make(entity, types, () => {
+      const columns = [...groupColumns(visible, entity)].filter(([, column]) => isSuch(column))
+      const related = [...groupRelations(visible, entity)].flatMap(([name, found]) => {
+        const type = types.part(found.target, part)
+        return type === undefined ? [] : [[name, relatedMember(name, type, found)] as const]
+      })
+      return Object.fromEntries([
+        ...columns.map(([name, column]) => [name, columnMember(column, types)] as const),
+        ...related,
+      ])
+    })
+  }
+
+const makeKeyInput = (
   visible: RoleVisibility,
-  entity: EntityFacts,
-  types: SchemaTypes,
   part: Part,
   isSuch: (column: ColumnFacts) => boolean,
+  describe: (rows: string) => string,
   column: (column: ColumnFacts) => InputField[1],
-  say: (target: string) => string,
-): Readonly<Record<string, InputField[1]>> =>
-  Object.fromEntries([
-    ...[...groupColumns(visible, entity)].flatMap(([name, facts]): readonly InputField[] =>
-      isSuch(facts) ? [[name, column(facts)]] : [],
-    ),
-    ...[...groupRelations(visible, entity)].flatMap(([name, { target }]): readonly InputField[] => {
-      const type = types.part(target, part) as GraphQLInputType | undefined
-      return type === undefined ? [] : [[name, { type, description: say(target.name) }]]
-    }),
-  ])
+  describeRelated: (name: string, target: EntityFacts) => string,
+): MakePart =>
+  makeKeys(
+    visible,
+    part,
+    isSuch,
+    column,
+    (name, type, { target }) => ({ type: type as GraphQLInputType, description: describeRelated(name, target) }),
+    (entity, types, fields) => inputType(entity, types, part, describe(`rows of ${entity.name}`), fields),
+  )
 
-const hasKeys = (visible: RoleVisibility, entity: EntityFacts): boolean =>
-  groupColumns(visible, entity).size > 0 || groupRelations(visible, entity).size > 0
+/** Widths of groups of numbers (spec/graphql.md 17.2). */
+const makeGroupWidths = (visible: RoleVisibility): MakePart =>
+  makeKeyInput(
+    visible,
+    'groupWidths',
+    isMeasured,
+    (rows) => `How far groups of ${rows} reach by numbers.`,
+    (column) => ({ type: widthOf(column), description: `How far groups by ${shown(column).name} reach; more than 0.` }),
+    (name) => `How far groups by ${name} reach.`,
+  )
 
-const makeGroupBy =
-  (visible: RoleVisibility): MakePart =>
-  (entity, types) =>
-    hasKeys(visible, entity)
-      ? new GraphQLInputObjectType({
-          name: typeName(entity, 'groupBy'),
-          ...types.alternatives(entity),
-          description: `What rows of ${entity.name} can be grouped by.`,
-          fields: () =>
-            keyInputs(
-              visible,
-              entity,
-              types,
-              'groupBy',
-              takes(null),
-              (column) => ({ type: bucketEnum(column), description: `Group by ${shown(column).name}.` }),
-              (target) => `Group by the related row of ${target}; without one, its values are null.`,
-            ),
-        })
-      : undefined
+const makeGroupBy = (visible: RoleVisibility): MakePart =>
+  makeKeyInput(
+    visible,
+    'groupBy',
+    takes(null),
+    (rows) => `What ${rows} can be grouped by.`,
+    (column) => ({ type: bucketEnum(column), description: `Group by ${shown(column).name}.` }),
+    (_, target) => `Group by the related row of ${target.name}; without one, its values are null.`,
+  )
 
-/** Undefined without recurring units. */
-const makeGroupKeyOrder =
-  (visible: RoleVisibility, time: RecurringTime | null): MakePart =>
-  (entity, types) => {
-    const isSuch = takes(time)
-    if (!reachesKey(visible, entity, isSuch)) return undefined
-    const part = time === null ? 'groupKeyOrder' : recurringTimes[time].order
-    const what = time === null ? 'What of their key' : 'Times that recur by which'
-    return new GraphQLInputObjectType({
-      name: typeName(entity, part),
-      ...types.alternatives(entity),
-      description: `${what} groups of rows of ${entity.name} can be sorted${time === null ? ' by' : ''}: what they were grouped by.`,
-      fields: () =>
-        keyInputs(
-          visible,
-          entity,
-          types,
-          part,
-          isSuch,
-          (column) => ({ type: orderByDirection, description: `Sort by ${shown(column).name} in this direction.` }),
-          (target) => `Sort by the related row of ${target}.`,
-        ),
-    })
-  }
+const makeGroupKeyOrder = (visible: RoleVisibility, time: RecurringTime | null): MakePart =>
+  makeKeyInput(
+    visible,
+    time === null ? 'groupKeyOrder' : recurringTimes[time].order,
+    takes(time),
+    (rows) =>
+      time === null
+        ? `What of their key groups of ${rows} can be sorted by: what they were grouped by.`
+        : `Times that recur by which groups of ${rows} can be sorted: what they were grouped by.`,
+    (column) => ({ type: orderByDirection, description: `Sort by ${shown(column).name} in this direction.` }),
+    (_, target) => `Sort by the related row of ${target.name}.`,
+  )
 
-/** Undefined without recurring units. */
-const makeGroupKey =
-  (visible: RoleVisibility, time: RecurringTime | null): MakePart =>
-  (entity, types) => {
-    const isSuch = takes(time)
-    if (!reachesKey(visible, entity, isSuch)) return undefined
-    const part = time === null ? 'groupKey' : recurringTimes[time].member
-    const what = time === null ? 'What a group' : 'Times that recur, which a group'
-    return new GraphQLObjectType({
-      name: typeName(entity, part),
-      description: `${what} of rows of ${entity.name} has in common; only what was grouped by can be asked for.`,
-      fields: () =>
-        Object.fromEntries([
-          ...[...groupColumns(visible, entity)]
-            .filter(([, column]) => isSuch(column))
-            .map(([name, column]) => [
-              name,
-              field(
-                time === null ? types.output(shown(column).type) : scalars.Int,
-                { kind: 'column', column: column.column },
-                time === null
-                  ? `The ${name} of all rows of the group, or when the time in which it lies begins.`
-                  : recurringTimes[time].help,
-              ),
-            ]),
-          ...[...groupRelations(visible, entity)].flatMap(([name, { relation, target }]) => {
-            const type = types.part(target, part) as GraphQLObjectType | undefined
-            const help = `What the related rows of ${target.name} have in common; without one, its values are null.`
-            return type === undefined
-              ? []
-              : [[name, field(nonNull(type), { kind: 'relation', relation, target }, help)] as const]
-          }),
-        ]),
-    })
-  }
+function makeGroupKey(visible: RoleVisibility, time: RecurringTime | null): MakePart {
+  const part = time === null ? 'groupKey' : recurringTimes[time].member
+  const what = time === null ? 'What a group' : 'Times that recur, which a group'
+  return makeKeys(
+    visible,
+    part,
+    takes(time),
+    (column, types) => {
+      const { name, type } = shown(column)
+      const meaning = { kind: 'column', column: column.column } as const
+      return time === null
+        ? field(
+            types.output(type),
+            meaning,
+            `The ${name} of all rows of the group, or when the time in which it lies begins.`,
+          )
+        : field(scalars.Int, meaning, recurringTimes[time].help)
+    },
+    (_, type, related) =>
+      field(
+        nonNull(type as GraphQLObjectType),
+        { kind: 'relation', ...related },
+        `What the related rows of ${related.target.name} have in common; without one, its values are null.`,
+      ),
+    (entity, _, fields) =>
+      new GraphQLObjectType({
+        name: typeName(entity, part),
+        description: `${what} of rows of ${entity.name} has in common; only what was grouped by can be asked for.`,
+        fields,
+      }),
+  )
+}
 
 /** The figures that only groups have. */
 const makeFigureResult = (visible: RoleVisibility, name: 'countDistinct' | 'every'): MakePart =>

@@ -1,6 +1,5 @@
 import { membersOf } from '../../comments/additions.ts'
 import { type Decoder, member, type JsonValue } from '../../comments/decoders.ts'
-import type { Key } from '../../comments/keys.ts'
 
 /** The limits of one document's selections and cost; null: no limit. */
 export interface Limits {
@@ -12,7 +11,7 @@ export interface Limits {
 const limitNames = ['fields', 'rows', 'cost'] as const
 
 /** `{"fields": n, "rows": n, "cost": n}`, any of them, whole numbers from 0. */
-const limits: Decoder<Limits | null> = (value) => {
+export const limitsOfDocument: Decoder<Limits | null> = (value) => {
   const { given, remarks } = membersOf(value, limitNames)
   if (given === null) return { ok: true, value: null, remarks }
   const read = limitNames.map((name) => ({ name, ...limit(member(given, name)) }))
@@ -28,14 +27,3 @@ function limit(value: JsonValue): { readonly value: number | null; readonly rema
     ? { value, remark: null }
     : { value: null, remark: `${JSON.stringify(value)} and no whole number from 0` }
 }
-
-export const keys = [
-  {
-    key: 'limits',
-    on: ['schema'],
-    decode: limits,
-    help:
-      '{"fields": n, "rows": n, "cost": n}: the most that one document may select, and that Postgres may estimate it ' +
-      'to cost, found out before anything runs.',
-  },
-] as const satisfies readonly Key[]

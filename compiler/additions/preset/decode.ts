@@ -1,11 +1,10 @@
 import { isJsonObject } from '../../../runtime/lib/json.ts'
-import { jsonOf } from '../../comments/additions.ts'
-import { eachMember, type ColumnAccess } from '../../comments/column-access.ts'
+import { eachMember, jsonOf } from '../../comments/additions.ts'
+import type { ColumnAccess } from '../../comments/column-access.ts'
 import type { Decoder, JsonValue } from '../../comments/decoders.ts'
-import type { Key } from '../../comments/keys.ts'
 
 /** `{"authenticated": {"author_id": "auth.uid()", "changed_by": {"insert": "auth.uid()", "update": "auth.uid()"}}}`. */
-const presets: Decoder<readonly ColumnAccess[]> = (value) =>
+export const presets: Decoder<readonly ColumnAccess[]> = (value) =>
   eachMember(value, (role, given) => {
     if (!isJsonObject(given))
       return { found: [], remarks: [`for ${jsonOf(role)}, ${jsonOf(given)} is no object of columns`] }
@@ -35,15 +34,3 @@ function readPreset(
     remarks: isRight ? [] : [problem],
   }
 }
-
-export const keys = [
-  {
-    key: 'preset',
-    on: ['relation'],
-    decode: presets,
-    isAccess: true,
-    help:
-      '{"role": {"column": "expression"}}, or {"insert": "...", "update": "..."} in its place: columns that the inputs ' +
-      'of the role lack and that are set to this, as the caller; "public" is everybody.',
-  },
-] as const satisfies readonly Key[]

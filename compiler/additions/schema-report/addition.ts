@@ -1,6 +1,14 @@
-import type { Addition } from '../addition.ts'
-import { keys } from './decode.ts'
+import { switchedOn } from '../../comments/additions.ts'
+import { keyAddition } from '../addition.ts'
 import { extension } from './statements.ts'
 
 /** What is in the API of a role and why not, under `extensions.schemaReport` (spec/graphql.md 17). */
-export const schemaReport = { name: 'schemaReport', keys, reports: 'asked', extension } satisfies Addition
+export const schemaReport = keyAddition(
+  'schemaReport',
+  {
+    on: ['schema'],
+    decode: switchedOn,
+    help: '{"enabled": true} answers requests that ask with what is in the API and why not; for development only.',
+  },
+  { reports: 'asked', extension },
+)
