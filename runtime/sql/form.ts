@@ -1,6 +1,6 @@
 import type { FormNames } from '../contract/name-parts.ts'
 import type { ScalarName } from '../contract/scalar-names.ts'
-import type { OperatorName } from './operators.ts'
+import type { CountedElements, OperatorName } from './operators.ts'
 
 /** A form of values whose filter an addition defines (spec/graphql.md 17): its operators, their operands and their SQL. */
 export interface Form extends FormNames {
@@ -28,6 +28,8 @@ export interface FormOperator {
   readonly help: string
   readonly takes: ScalarName
   readonly list?: true
+  /** The operand is compared element by element. */
+  readonly counted?: CountedElements
   /** The operand is an object of a text and, optionally, a second value. */
   readonly members?: OperandMembers
   /** The cast of the operand; absent: that of the common operators. */

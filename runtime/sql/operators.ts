@@ -3,13 +3,21 @@
  * scalars.ts; the reference interpreter implements them separately, and a test requires each.
  */
 
-interface Operator {
+/**
+ * The elements of an operand that Postgres compares with each one of the value's, or with each other, without looking for a
+ * cancellation: items of a list, members of JSON, or words of a text. Their number has a bound (spec/graphql.md 4.1).
+ */
+export type CountedElements = 'items' | 'json' | 'words'
+
+export interface Operator {
   /**
    * `value`: one operand of the column's type; `values`: a list; `pattern`: a text, unless the type has operators of its own;
    * `presence`: NULL or NOT_NULL.
    */
   readonly operand: 'value' | 'values' | 'pattern' | 'presence'
   readonly help: string
+  /** Its operand is compared element by element. */
+  readonly counted?: CountedElements
   /**
    * SQL condition from the column and the operand, both complete expressions.
    *
@@ -75,9 +83,9 @@ export const operators = {
     help: 'Matches this POSIX regular expression, upper and lower case alike.',
     render: matching('~*', '~*'),
   },
-  contains: { operand: 'value', help: 'Contains every one of these elements.', render: infix('@>') },
-  containedBy: { operand: 'value', help: 'Has no element other than these.', render: infix('<@') },
-  overlaps: { operand: 'value', help: 'Has at least one of these elements.', render: infix('&&') },
+  contains: { operand: 'value', help: 'Contains every one of these elements.', counted: 'items', render: infix('@>') },
+  containedBy: { operand: 'value', help: 'Has no element other than these.', counted: 'items', render: infix('<@') },
+  overlaps: { operand: 'value', help: 'Has at least one of these elements.', counted: 'items', render: infix('&&') },
 } as const satisfies Record<string, Operator>
 
 export type OperatorName = keyof typeof operators

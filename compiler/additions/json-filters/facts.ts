@@ -17,6 +17,7 @@ const jsonPath = (symbol: string, name: string, help: string): FormOperator => (
 const ofKeys = (symbol: string, help: string): FormOperator => ({
   ...infix(symbol, help, 'String', 'text[]'),
   list: true,
+  counted: 'items',
 })
 
 export const jsonForm: Form = {
@@ -29,8 +30,8 @@ export const jsonForm: Form = {
   scalar: 'JSON',
   readAs: 'jsonb',
   own: {
-    contains: infix('@>', 'Contains this value.', 'JSON', 'jsonb'),
-    containedBy: infix('<@', 'This value contains it.', 'JSON', 'jsonb'),
+    contains: { ...infix('@>', 'Contains this value.', 'JSON', 'jsonb'), counted: 'json' },
+    containedBy: { ...infix('<@', 'This value contains it.', 'JSON', 'jsonb'), counted: 'json' },
     hasKey: infix('?', 'Has this key, or this text among its elements.', 'String', 'text'),
     hasAnyKey: ofKeys('?|', 'Has one of these keys, or one of these texts among its elements.'),
     hasAllKeys: ofKeys('?&', 'Has every one of these keys, or every one of these texts among its elements.'),

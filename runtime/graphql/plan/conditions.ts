@@ -3,7 +3,7 @@ import { formOf } from '../../contract/facts.ts'
 import type { ValueType } from '../../contract/manifest.ts'
 import type { FilterForm } from '../../engine/additions.ts'
 import { isGeo, type RoleVisibility } from '../../engine/view.ts'
-import { operators, type OperatorName } from '../../sql/operators.ts'
+import { operators, type CountedElements, type Operator, type OperatorName } from '../../sql/operators.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { memberOf, slotOf, type Input } from './input.ts'
@@ -103,7 +103,7 @@ function planForm(compared: Compared, form: FilterForm, input: Extract<Input, { 
 const nullSlot: Slot = { kind: 'constant', value: null }
 
 function planOperator({ subject, list }: Compared, operator: OperatorName, operand: Input): Filter {
-  const { operand: wants } = operators[operator]
+  const { operand: wants, counted }: Operator = operators[operator]
   if (wants === 'presence') {
     if (operand.kind !== 'leaf') throw badArgument('Error transpiling Is filter value type')
     return { kind: 'presence', ...subject, present: operand.value === 'NOT_NULL' }
@@ -111,7 +111,7 @@ function planOperator({ subject, list }: Compared, operator: OperatorName, opera
   const slot = operand.kind === 'leaf' ? operand.slot : nullSlot
   const isArray = wants === 'values' || list
   // The length rule concerns written values (spec/graphql.md 3.4).
-  const value = (isArray ? array : scalar)(slot)
+  const value = (isArray ? array : scalar)(slot, counted)
   return { kind: 'compare', ...subject, operator, operand: wants, value }
 }
 
@@ -124,15 +124,21 @@ function planSpatial({ subject }: Compared, operator: SpatialOperatorName, opera
   return { kind: 'spatial', ...subject, operator, value: scalar(slot('geometry')), distance }
 }
 
-const scalar = (slot: Slot): Value => ({ slot, encoding: { kind: 'scalar', maxLength: null } })
-const array = (slot: Slot): Value => ({ slot, encoding: { kind: 'array', maxLength: null } })
+const unlimited =
+  (kind: 'scalar' | 'array') =>
+  (slot: Slot, counted?: CountedElements): Value => ({
+    slot,
+    encoding: { kind, maxLength: null, ...(counted !== undefined && { counted }) },
+  })
+const scalar = unlimited('scalar')
+const array = unlimited('array')
 
 /** The condition of an operator that belongs to the form; null if it is a common operator. */
 function planOwnOperator(subject: Subject, form: FilterForm, operator: string, operand: Input): Filter | null {
   const own = form.own[operator]
   if (own === undefined) return null
   if (own.members === undefined) {
-    const value = (own.list === true ? array : scalar)(slotOf(operand))
+    const value = (own.list === true ? array : scalar)(slotOf(operand), own.counted)
     return { kind: 'form', ...subject, operator, value }
   }
   const [first, second] = own.members.names.map((name) => memberOf(operand, name))

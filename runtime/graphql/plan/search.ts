@@ -17,7 +17,10 @@ const rankConfig = (input: Input): Pick<RankKey, 'config'> =>
 export function planRank(column: ColumnFacts, input: Input): RankKey {
   const form = searchedForm(column)
   if (form === undefined) throw new Error(`${column.column} is not searched`)
-  const query = textValue(memberOf(input, 'query'))
+  const query: Value = {
+    slot: slotOf(memberOf(input, 'query')),
+    encoding: { kind: 'scalar', maxLength: null, counted: 'words' },
+  }
   return { kind: 'rank', column: column.column, form, query, ...rankConfig(memberOf(input, 'config')) }
 }
 

@@ -1,3 +1,4 @@
+import type { CountedElements } from '../../sql/operators.ts'
 import type { ElementForm, NodeTable } from './cursors-and-node-ids.ts'
 
 /** Values of a plan: their origin and encoding. */
@@ -36,9 +37,9 @@ export interface InputStep {
 /** How a value becomes the text of a parameter. */
 export type Encoding =
   /** A scalar; longer texts than `maxLength` characters are refused (spec/graphql.md 3.4). */
-  | { readonly kind: 'scalar'; readonly maxLength: number | null }
+  | { readonly kind: 'scalar'; readonly maxLength: number | null; readonly counted?: CountedElements }
   /** A list as an array literal. */
-  | { readonly kind: 'array'; readonly maxLength: number | null }
+  | { readonly kind: 'array'; readonly maxLength: number | null; readonly counted?: CountedElements }
   /** One element of a cursor. */
   | { readonly kind: 'cursor'; readonly index: number; readonly form: ElementForm; readonly of?: CursorType }
   /** One key value of a node id that must name this relation. */

@@ -14,6 +14,7 @@ export const failures = {
   FIELD_LIMIT_EXCEEDED: 'invalid',
   ROW_LIMIT_EXCEEDED: 'invalid',
   COST_LIMIT_EXCEEDED: 'invalid',
+  OPERAND_LIMIT_EXCEEDED: 'invalid',
   BAD_VARIABLES: 'invalid',
   BAD_ARGUMENT: 'invalid',
   PERSISTED_QUERY_NOT_SUPPORTED: 'invalid',

@@ -1,7 +1,8 @@
 import type { BoundStatement } from '../../contract/execution.ts'
 import { arrayText } from '../../sql/array-text.ts'
+import type { CountedElements } from '../../sql/operators.ts'
 import type { Prepared } from '../prepared/document.ts'
-import { badArgument } from '../protocol/failures.ts'
+import { badArgument, refuse } from '../protocol/failures.ts'
 import type { Encoding, Slot, Value, InputStep } from '../plan/values.ts'
 import type { Statement } from '../statements/statements.ts'
 import { checkNodeId, decodeCursor, elementText, type Elements } from '../plan/cursors-and-node-ids.ts'
@@ -59,9 +60,9 @@ function encode(encoding: Encoding, value: unknown): string | null {
   if (value === null || value === undefined) return null
   switch (encoding.kind) {
     case 'scalar':
-      return checked(boundText(value), encoding.maxLength)
+      return bounded(encoding.counted, value, checked(boundText(value), encoding.maxLength))
     case 'array':
-      return arrayLiteral(value, encoding.maxLength)
+      return bounded(encoding.counted, value, arrayLiteral(value, encoding.maxLength))
     case 'offset':
       if (Number(value) < 0) throw badArgument('`offset` must be an unsigned integer')
       return String(value)
@@ -95,6 +96,21 @@ function encode(encoding: Encoding, value: unknown): string | null {
 function cursorElement(elements: Elements, { index, form, of }: Extract<Encoding, { kind: 'cursor' }>): string | null {
   if (of !== undefined && elements[of.at] !== of.name) return null
   return elementText(elements[index] ?? null, form)
+}
+
+/** Of an operand whose elements Postgres compares with each one of a value's (spec/graphql.md 4.1). */
+const mostElements = 1_000
+
+const elements: Readonly<Record<CountedElements, (value: unknown, text: string) => number>> = {
+  items: (value) => itemsOf(value).length,
+  json: (_, text) => text.replace(/"(?:[^"\\]|\\.)*"/g, '').split(',').length,
+  words: (_, text) => text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0,
+}
+
+function bounded(counted: CountedElements | undefined, value: unknown, text: string): string {
+  // A short text has few elements.
+  if (counted === undefined || text.length < mostElements || elements[counted](value, text) <= mostElements) return text
+  throw refuse('OPERAND_LIMIT_EXCEEDED', `An operand has more than ${mostElements} elements.`)
 }
 
 /** JavaScript prints the negative zero of a double without its sign. */
