@@ -156,6 +156,12 @@ const queryOf =
 
 const usualStatementTimeout = 30_000
 
+/**
+ * The statement that reads changes of the catalogue takes five times as long to plan as to run, and by default Postgres plans a
+ * prepared statement five times before it keeps a plan (PostgreSQL manual, PREPARE).
+ */
+const plannedOnce = { plan_cache_mode: 'force_generic_plan' }
+
 const terminate = 'select pg_terminate_backend($1)'
 
 /** Opens nothing yet: connections are made when they are first needed, and again whenever they were lost. */
@@ -181,7 +187,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   // A shorter limit of requests does not apply to reading a catalogue.
   const ownTimeout = timeout === 0 ? 0 : Math.max(timeout, usualStatementTimeout)
   const own = openPool(connectTimeout)
-  const ownServer = serverOf(options.url, ownSettings(['pg_catalog'], ownTimeout))
+  const ownServer = serverOf(options.url, { ...ownSettings(['pg_catalog'], ownTimeout), ...plannedOnce })
   const openOwn = createOpen(openingIn(own, ownServer), pooler)
   const session: Database['session'] = (work) =>
     withClient(openOwn, (client, pooled) => work(queryOn(client, pooled ? ownServer.settings : null)))

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { nothingKnown, wholeValues } from '../../../compiler/catalog/known.ts'
 import { wholeQuery } from '../../../compiler/catalog/queries.ts'
 import { createCatalogReader, type CatalogQuery } from '../../../compiler/catalog/read.ts'
+import { openDatabase } from '../../../runtime/db/pool/pool.ts'
 import { counterExpression, versionExpression } from '../../../runtime/db/check/version.ts'
 import { createDatabase, majors } from '../../support/database.ts'
 import { forSuite } from '../../support/for-suite.ts'
@@ -95,5 +96,26 @@ describe.each(majors().map((major) => [major] as const))('the plan of a first re
       const found = rowsRead(nodesOf(rows[0]['QUERY PLAN'][0].Plan as Node))
       for (const name of growing) expect(found.get(`pg_${name}`) ?? 0, name).toBeLessThan(tables.length)
     }
+  })
+
+  test('that reads changes is made once', async () => {
+    const served = openDatabase({ url: database.url, schemas: ['public'] })
+    await served.session(async (query) => {
+      const ask: CatalogQuery = (text, values, name) => query(text, values, name)
+      const read = createCatalogReader(ask, {
+        schemas: ['public'],
+        version: versionExpression,
+        counter: counterExpression,
+      })
+      await read()
+      for (const text of ['one', 'two', 'three']) {
+        await database.query(`comment on table t8 is '${text}'`)
+        await read()
+      }
+      const { rows } = await query(`select generic_plans::int, custom_plans::int
+        from pg_prepared_statements where name = 'catalograph.recorded'`)
+      expect(rows).toEqual([{ generic_plans: 3, custom_plans: 0 }])
+    })
+    await served.close()
   })
 })
