@@ -366,6 +366,7 @@ function authOf(assembly: Assembly, verify: VerifyToken): AppParts['auth'] {
     ...auth,
     verify,
     addressHeader: settings.addressHeader,
+    origins: settings.corsOrigins,
     log: assembly.log,
     requests: observers.requests,
     live: observers.live,

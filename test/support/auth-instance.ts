@@ -50,7 +50,7 @@ export async function startInstance({ databaseUrl, stage, poolSize }: InstanceOp
     else actors.run(Number(actor), done)
   })
   const verify = createTokenVerifier({ secret, now: Date.now, keys: auth.keys, believed: auth.believed })
-  registerAuth(app, { tools, state: auth.state, verify, addressHeader: null, log: complain })
+  registerAuth(app, { tools, state: auth.state, verify, addressHeader: null, origins: null, log: complain })
   place.url = await app.listen({ port: 0, host: '127.0.0.1' })
   const stop = async (): Promise<void> => {
     await app.close()

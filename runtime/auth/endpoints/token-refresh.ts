@@ -53,7 +53,10 @@ const [shortestPauseMs, longestPauseMs] = [10, 30]
 
 async function refreshLocked(call: Call, tools: AuthTools, token: string): Promise<StartedSession> {
   const found = await tokens.findSessionIdOf(tools.database.run, token)
-  if (found === null) throw refuse('refresh_token_not_found')
+  if (found === null) {
+    await tools.throttle.take('token', call.client.source, call.settings)
+    throw refuse('refresh_token_not_found')
+  }
   const sessionId = found.session_id
   if (sessionId === null) throw noSession()
   const until = performance.now() + patienceMs

@@ -26,6 +26,7 @@ const grants = new Map<string, Grant>([
 export async function token(call: Call<typeof io.token>, tools: AuthTools): Promise<Outcome> {
   const name = call.query.grant_type ?? ''
   const grant = grants.get(name)
+  if (grant !== refreshGrant) await tools.throttle.take('token', call.client.source, call.settings)
   if (grant !== undefined) return grant(call, tools)
   throw name === 'web3' ? refuse('web3_provider_disabled') : refuse('invalid_credentials', 'unsupported_grant_type')
 }

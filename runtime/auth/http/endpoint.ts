@@ -7,11 +7,15 @@ import type { RequestedRedirect, Call, Client, Outcome, SessionCall, UserCall } 
 import { AuthFailure, OauthFailure, refuse } from '../protocol/errors.ts'
 import { readDeclared, readQuery } from '../protocol/io.ts'
 import type { Route } from './route.ts'
+import type { Origins } from '../../http/cors.ts'
 import type { ReadAuthState } from '../settings/store.ts'
+import { senderOf, type Via } from './sender.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
 export interface RawRequest {
   readonly client: Client
+  /** Null: the request comes from its client, and from no page of another site. */
+  readonly via: Via | null
   readonly apikey: string
   readonly authorization: string | undefined
   readonly params: Readonly<Record<string, string>>
@@ -22,6 +26,8 @@ export interface RawRequest {
 
 export interface Endpoints {
   readonly tools: AuthTools
+  /** The origins whose pages may read answers; null: all. */
+  readonly origins: Origins
   readonly state: ReadAuthState
   readonly verify: VerifyToken
   readonly budgetMs: number
@@ -41,8 +47,20 @@ export async function answerCall(endpoints: Endpoints, route: Route, arrival: Ra
     return await budget.within(() => answerInTime(limited, route, arrival))
   } catch (error) {
     await count(endpoints, route, arrival, error)
-    throw error
+    throw isRefreshGrant(route, arrival) ? sparingSession(error) : error
   }
+}
+
+const isRefreshGrant = ({ at }: Route, { query }: RawRequest): boolean =>
+  at === 'POST /token' && query['grant_type'] === 'refresh_token'
+
+/** Of refusals that say nothing of the session. */
+const passing: ReadonlySet<number> = new Set([409, 429])
+
+/** The public clients take every status below 500 for a verdict on the session, and forget it. */
+function sparingSession(error: unknown): unknown {
+  if (!(error instanceof AuthFailure) || !passing.has(error.status)) return error
+  return refuse(error.code, { status: 503, message: error.message, retryAfter: error.retryAfter ?? 1 })
 }
 
 /** The tools of one call. Few calls send mails or hash. */
@@ -66,9 +84,15 @@ async function answerInTime(endpoints: Endpoints, route: Route, arrival: RawRequ
   const now = await state()
   if (now.kind === 'disabled') throw refuse('auth_not_enabled')
   if (!keyless.has(route.guard)) await checkApiKey(arrival.apikey, verify)
-  if (!spared.has(route.guard)) await tools.throttle.refuseBanned(arrival.client.source)
-  if (route.limit !== 'none') await tools.throttle.take(route.limit, arrival.client.source, now.settings)
-  const { client, params, askedRedirect } = arrival
+  const client = arrival.via === null ? arrival.client : await senderOf(endpoints, arrival, arrival.via, now.settings)
+  if (!spared.has(route.guard)) {
+    await tools.throttle.refuseBanned(client.source)
+    // A page of another site has its browser come from an address that may be closed.
+    if (client !== arrival.client && client.address === arrival.client.address)
+      await tools.throttle.refuseBanned(arrival.client.source)
+  }
+  if (route.limit !== 'none') await tools.throttle.take(route.limit, client.source, now.settings)
+  const { params, askedRedirect } = arrival
   const query = readQuery(route.io, arrival.query)
   const { authorization } = arrival
   const bearer = () => userOfBearer({ authorization, verify, run: tools.database.run })
@@ -120,11 +144,15 @@ function ofSession(call: UserCall, { assurance }: Route): SessionCall {
 /** Answers that are not failed attempts: calls that were limited already, and missing tokens. */
 const uncounted: ReadonlySet<number> = new Set([401, 429])
 
-async function count({ tools, state }: Endpoints, route: Route, { client }: RawRequest, error: unknown): Promise<void> {
+async function count(endpoints: Endpoints, route: Route, arrival: RawRequest, error: unknown): Promise<void> {
+  const { tools, state } = endpoints
   const status = statusOf(error)
   if (!route.counted || status < 400 || status >= 500 || (uncounted.has(status) && !isAttempt(error))) return
   const now = await state()
-  if (now.kind === 'enabled') await tools.throttle.failed(client.source, now.settings)
+  if (now.kind === 'disabled') return
+  const { client, via } = arrival
+  const { source } = via === null ? client : await senderOf(endpoints, arrival, via, now.settings)
+  await tools.throttle.failed(source, now.settings)
 }
 
 const isAttempt = (error: unknown): boolean => error instanceof AuthFailure && error.isAttempt

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { positionHeader, positionText, type Position } from '../../contract/execution.ts'
 import { clientAddress, limitSource } from '../../http/request-context.ts'
 import { HttpFailure } from '../../http/boundary.ts'
+import type { Origins } from '../../http/cors.ts'
 import type { VerifyToken } from '../../identity/jwt.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { Log } from '../../settings/log/events.ts'
@@ -21,6 +22,8 @@ export interface AuthParts {
   readonly verify: VerifyToken
   /** The header with the client's address, in lower case; null: the socket has it. */
   readonly addressHeader: string | null
+  /** The origins whose pages may read answers; null: all. */
+  readonly origins: Origins
   readonly log: Log
   /** Receives each write, with the user who must see it, null for all; resolves with its position. Absent: unused. */
   readonly wrote?: ((user: string | null) => Promise<Position | null>) | undefined
@@ -107,7 +110,12 @@ function acceptAnyBytes(scope: FastifyInstance): void {
 function arrivalOf(request: FastifyRequest, { addressHeader }: AuthParts): RawRequest {
   const address = clientAddress(request, addressHeader)
   const query = textsOf(request.query)
+  const forwardedFor = headerOf(request, 'sb-forwarded-for')
+  const [origin, site] = [headerOf(request, 'origin'), headerOf(request, 'sec-fetch-site')]
+  // Browsers of before 2023 say an origin alone.
+  const isForeign = site === 'cross-site' || (site === '' && origin !== '')
   return {
+    via: forwardedFor === '' && !isForeign ? null : { forwardedFor, origin: isForeign ? origin : null },
     client: { address, source: limitSource(address), userAgent: headerOf(request, 'user-agent') || null },
     apikey: headerOf(request, 'apikey') || (query['apikey'] ?? ''),
     authorization: request.headers.authorization,

@@ -75,11 +75,12 @@ export const routes: readonly Route[] = [
     io: io.signUp,
     handle: signUp,
   }),
+  // The refresh of a session costs its address nothing: the endpoint limits the other grants.
   route({
     at: 'POST /token',
     guard: 'key',
     assurance: none,
-    limit: 'token',
+    limit: none,
     counted: yes,
     io: io.token,
     handle: token,

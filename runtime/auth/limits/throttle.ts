@@ -21,9 +21,9 @@ import type { WhereReady } from '../schema/migrate.ts'
 /**
  * Limits by source address, shared by all processes through Postgres (spec/auth.md 10). The cost: a blocked address is
  * known from memory. A call of a limited group is one small statement without a disk flush, beside the hash or the
- * writes of the call. Refreshing, of the group `token`, has neither: a process reports ten calls of a source together,
- * fewer towards the limit, so that with several processes up to nine calls more than the limit can pass in each. A
- * source without calls left is refused from memory for a second.
+ * writes of the call. Of the group `token` a process reports ten calls of a source together, fewer towards the limit, so
+ * that with several processes up to nine calls more than the limit can pass in each. A source without calls left is
+ * refused from memory for a second.
  */
 export interface Throttle {
   /** Seconds for which a source is blocked for every service; 0: not blocked. Never rejects. */

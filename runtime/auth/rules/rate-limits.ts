@@ -20,7 +20,7 @@ interface LimitRow {
   readonly unreported: number
 }
 
-/** Refreshing is so cheap that counting each one globally would cost as much as the work itself. */
+/** A sign-in is two round trips: to report each would add a third. */
 const limitRows: Readonly<Record<LimitGroup, LimitRow>> = {
   'sign-up': { setting: 'limit_sign_up', seconds: 300, burst: null, unreported: 0 },
   token: { setting: 'limit_token', seconds: 300, burst: 30, unreported: 9 },
