@@ -8,6 +8,7 @@ import { defaultOrder } from './default-order/addition.ts'
 import { deprecated } from './deprecated/addition.ts'
 import { distinctOn } from './distinct-on/addition.ts'
 import { explain } from './explain/addition.ts'
+import { extensions } from './extensions/addition.ts'
 import { groups } from './groups/addition.ts'
 import { jsonFilters } from './json-filters/addition.ts'
 import { limits } from './limits/addition.ts'
@@ -33,6 +34,7 @@ const table = {
   deprecated,
   distinctOn,
   explain,
+  extensions,
   groups,
   jsonFilters,
   limits,

@@ -88,9 +88,6 @@ export const askedBy = <Some extends AskedAddition>(
 export const isOn = (name: string, ...commented: readonly Commented[]): boolean =>
   commented.map((one) => settingOf(one, name)).find((value) => typeof value === 'boolean') === true
 
-/** Whether a comment switches off what is on without it. */
-export const isOff = (name: string, commented: Commented): boolean => settingOf(commented, name) === false
-
 /** The members of an object, decoded separately, with their diagnostics. */
 export function eachMember<T>(
   value: JsonValue,

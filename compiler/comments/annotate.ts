@@ -21,7 +21,7 @@ import {
 } from '../catalog/catalog.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { present, diagnose } from '../catalog/diagnostics/diagnostics.ts'
-import { isOff, isOn } from './additions.ts'
+import { isOn } from './additions.ts'
 import { readComment, type KeyTable, type SettingRefusal } from './settings.ts'
 import type {
   Annotated,
@@ -64,7 +64,7 @@ export interface Noted {
 export function* annotate(catalog: Catalog, table: KeyTable, memo: Memo = withoutMemory): Steps<Noted> {
   const schemas = yield* memo.each(annotateSchema, catalog.schemas, table)
   const members = catalog.members === undefined ? noMembers : memo.of(extensionMembers, catalog.members)
-  const kept = withoutHidden(catalog, schemas, members)
+  const kept = withoutHidden(catalog, schemas, members, table)
   const relations = yield* memo.each(annotateRelation, kept.relations, table, members, memo)
   const functions = yield* memo.each(annotateFunction, kept.functions, table, members)
   const composites = schemas.some(({ object }) => isOn('composites', object))
@@ -114,8 +114,11 @@ function withoutHidden(
   { relations, functions }: Catalog,
   schemas: readonly Read<AnnotatedSchema>[],
   members: Members,
+  { on }: KeyTable,
 ): Pick<Catalog, 'relations' | 'functions'> {
-  const hiding = schemas.flatMap(({ object }) => (isOff('extensions', object) ? [object.name] : []))
+  const hides = ({ settings }: AnnotatedSchema): boolean =>
+    on.schema.some(({ key, hidesExtensions }) => hidesExtensions?.(settings[key as keyof typeof settings]))
+  const hiding = schemas.flatMap(({ object }) => (hides(object) ? [object.name] : []))
   if (hiding.length === 0 || members.size === 0) return { relations, functions }
   const isKept =
     (kind: 'relation' | 'function') =>

@@ -37,6 +37,8 @@ export interface Key {
   readonly isFact?: true
   /** Its value is a list of `ColumnAccess`. */
   readonly isAccess?: true
+  /** Whether a schema with this value leaves out what extensions brought. */
+  readonly hidesExtensions?: (value: unknown) => boolean
   /** Its shape and effect, for the owner. */
   readonly help: string
 }
@@ -162,12 +164,6 @@ export const coreKeys = [
     help: '{"enabled": true} serves columns and arguments of domains as the type underneath.',
   },
   tableSwitch('enumArrays', 'gives columns that are arrays of enums a filter'),
-  {
-    key: 'extensions',
-    on: ['schema'],
-    decode: unlessDisabled,
-    help: '{"enabled": false} takes out what extensions brought: their tables, views and functions.',
-  },
   {
     key: 'functionShapes',
     on: ['schema'],
