@@ -4,6 +4,7 @@ import { createEngine as createCoreEngine, type CreateEngine } from '../../runti
 import { buildView as buildCoreView, type RoleView } from '../../runtime/engine/schema/schema.ts'
 import { visibleTo as coreVisibleTo, type RoleVisibility } from '../../runtime/engine/view.ts'
 import { arrayFilters } from './array-filters/schema.ts'
+import { columnFilters } from './column-filters/schema.ts'
 import { deprecated } from './deprecated/schema.ts'
 import { distinctOn } from './distinct-on/schema.ts'
 import { groups } from './groups/schema.ts'
@@ -11,7 +12,9 @@ import { jsonFilters } from './json-filters/schema.ts'
 import { ltreeFilters } from './ltree-filters/schema.ts'
 import { networkFilters } from './network-filters/schema.ts'
 import { oneOf } from './one-of/schema.ts'
+import { orderByRelated } from './order-by-related/schema.ts'
 import { rangeFilters } from './range-filters/schema.ts'
+import { relationFilters } from './relation-filters/schema.ts'
 import { search } from './search/schema.ts'
 import { softDelete } from './soft-delete/schema.ts'
 import { textFilters } from './text-filters/schema.ts'
@@ -26,10 +29,14 @@ const table = {
   ltreeFilters,
   networkFilters,
   oneOf,
+  orderByRelated,
   rangeFilters,
+  relationFilters,
   search,
   softDelete,
   textFilters,
+  // Last: its member of filters has a fixed name, which a relation may have, too.
+  columnFilters,
 }
 
 export const additionsOfEngines = engineAdditions(Object.values(table))

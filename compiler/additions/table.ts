@@ -3,6 +3,7 @@ import { keyTable } from '../comments/settings.ts'
 import type { Addition } from './addition.ts'
 import { allowlist } from './allowlist/addition.ts'
 import { arrayFilters } from './array-filters/addition.ts'
+import { columnFilters } from './column-filters/addition.ts'
 import { defaultFilter } from './default-filter/addition.ts'
 import { defaultOrder } from './default-order/addition.ts'
 import { deprecated } from './deprecated/addition.ts'
@@ -15,9 +16,11 @@ import { limits } from './limits/addition.ts'
 import { ltreeFilters } from './ltree-filters/addition.ts'
 import { networkFilters } from './network-filters/addition.ts'
 import { oneOf } from './one-of/addition.ts'
+import { orderByRelated } from './order-by-related/addition.ts'
 import { preset } from './preset/addition.ts'
 import { rangeFilters } from './range-filters/addition.ts'
 import { readOnly } from './read-only/addition.ts'
+import { relationFilters } from './relation-filters/addition.ts'
 import { root } from './root/addition.ts'
 import { schemaReport } from './schema-report/addition.ts'
 import { search } from './search/addition.ts'
@@ -29,6 +32,7 @@ import { writeOnly } from './write-only/addition.ts'
 const table = {
   allowlist,
   arrayFilters,
+  columnFilters,
   defaultFilter,
   defaultOrder,
   deprecated,
@@ -41,9 +45,11 @@ const table = {
   ltreeFilters,
   networkFilters,
   oneOf,
+  orderByRelated,
   preset,
   rangeFilters,
   readOnly,
+  relationFilters,
   root,
   schemaReport,
   search,

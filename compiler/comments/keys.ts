@@ -150,7 +150,6 @@ export const coreKeys = [
     help: 'a string: the field on the referencing side.',
   },
   { key: 'local_name', on: ['foreign key'], decode: scalarText, help: 'a string: the field on the referenced side.' },
-  tableSwitch('columnFilters', 'compares columns of a row with each other in filters'),
   {
     key: 'composites',
     on: ['schema'],
@@ -180,8 +179,6 @@ export const coreKeys = [
   },
   tableSwitch('manyToMany', 'lets rows that it connects lead to each other, with what it says of both on the edge'),
   tableSwitch('nestedWrites', 'lets an insert of it take related rows, new or existing'),
-  tableSwitch('orderByRelated', 'lets its order ask for values and counts of related rows'),
-  tableSwitch('relationFilters', 'lets its filter ask for related rows'),
   tableSwitch('uniqueKeys', 'adds a field to Query for each of its unique keys'),
   tableSwitch(
     'updates',

@@ -1,7 +1,8 @@
 import { formOf, objectId } from '../../runtime/contract/facts.ts'
 import type { ColumnFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
 import { opaqueType } from '../../runtime/sql/pg-types.ts'
-import type { AnnotatedColumn } from '../comments/annotated.ts'
+import { isOn, type AskedAddition } from '../comments/additions.ts'
+import type { AnnotatedColumn, AnnotatedType } from '../comments/annotated.ts'
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameColumn } from '../catalog/catalog.ts'
 import { attributesOf } from './composites.ts'
@@ -36,22 +37,36 @@ export function buildColumns(
   named: NamedRelation,
   needed: ReadonlySet<string>,
   asked: ValueAdditions,
+  additions: readonly ColumnAddition[],
 ): WithDiagnostics<readonly ColumnFacts[]> {
   const required = requirementOf(scope, named)
-  const compares = tableAdditions(named.relation, named.schema).columnFilters === true
+  const { relation, schema } = named
+  const added = additions.flatMap((one) =>
+    one.columnFacts && isOn(one.name, relation, schema) ? [one.columnFacts] : [],
+  )
   const isCollected = named.relation.settings.polymorphism.collections.length > 0
   return collectPresent(
     named.relation.columns.map((column) => {
       const own = columnFacts(named, column, values(column.type, asked), required)
       const facts = {
         ...own,
-        ...(compares && own.filter && own.order && comparisonOf(scope, column, asked)),
+        ...Object.assign({}, ...added.map((factsOf) => factsOf(lookThrough(scope, column.type, asked), column, own))),
         ...(isCollected && own.order && sortingOf(scope, column, asked)),
       }
       const kept = isServed(facts) || needed.has(column.name)
       return withDiagnostics(kept ? facts : null, columnDiagnostics(named, column, facts))
     }),
   )
+}
+
+/** An addition with facts of columns. */
+export interface ColumnAddition extends AskedAddition {
+  /** Facts of a column of a relation that has it. `type`: the column's, with `domains` that under a domain. */
+  readonly columnFacts?: (
+    type: AnnotatedType | undefined,
+    column: AnnotatedColumn,
+    own: ColumnFacts,
+  ) => Partial<ColumnFacts>
 }
 
 /** The additions of a relation's own comment, or of its schema's, for its values. */
@@ -194,19 +209,6 @@ const families: Readonly<Record<string, string>> = {
 }
 
 /**
- * The comparable values of a column (spec/graphql.md 17.1): those of its type or family. Two collations order the same
- * texts differently, so that Postgres refuses to compare them.
- */
-function comparisonOf(
-  scope: ModelScope,
-  { type: oid, collation }: AnnotatedColumn,
-  asked: ValueAdditions,
-): Pick<ColumnFacts, 'comparison'> {
-  const type = lookThrough(scope, oid, asked)
-  return type === undefined ? {} : { comparison: collated(familyOf(type), collation) }
-}
-
-/**
  * The values that a column can be sorted with (spec/graphql.md 17.9): those that convert to its type without rounding
  * or truncation.
  */
@@ -222,8 +224,9 @@ function sortingOf(
   return { sorting: collated(own, collation) }
 }
 
-const familyOf = ({ schema, name }: { readonly schema: string; readonly name: string }): string =>
+/** Types whose values Postgres compares without loss have one family. */
+export const familyOf = ({ schema, name }: { readonly schema: string; readonly name: string }): string =>
   schema === 'pg_catalog' ? (families[name] ?? name) : objectId(schema, name)
 
-const collated = (text: string, collation: string | undefined): string =>
+export const collated = (text: string, collation: string | undefined): string =>
   collation === undefined ? text : `${text} collate ${collation}`

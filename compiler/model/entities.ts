@@ -2,12 +2,12 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
-import { askedBy, type AskedAddition } from '../comments/additions.ts'
+import { askedBy } from '../comments/additions.ts'
 import type { AnnotatedFunction, Annotated, AnnotatedRelation } from '../comments/annotated.ts'
 import { relationWord, isIdentified } from '../catalog/catalog.ts'
 import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { accessFacts, presetColumns, presetSql } from './access.ts'
-import { additionsOfTable, buildColumns, buildColumnSql } from './columns.ts'
+import { additionsOfTable, buildColumns, buildColumnSql, type ColumnAddition } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
 import { lookupFacts } from './lookups.ts'
 import type { NamedRelation } from './named-relations.ts'
@@ -37,7 +37,7 @@ export interface EntityScope extends FunctionScope {
 }
 
 /** An addition that relations ask for by a setting of its name. */
-export interface RelationAddition extends AskedAddition {
+export interface RelationAddition extends ColumnAddition {
   /** Facts of such a relation. */
   readonly relationFacts?: (
     relation: AnnotatedRelation,
@@ -75,7 +75,13 @@ function buildEntity(
 ): WithDiagnostics<Entity> {
   const relationLinks = scope.relationLinks.get(named.id) ?? unlinked
   const arbiters = memo.of(buildArbiters, named)
-  const columns = memo.of(readColumns, named, scope, ...neededColumns(named, relationLinks, arbiters, additions))
+  const columns = memo.of(
+    readColumns,
+    named,
+    scope,
+    additions,
+    ...neededColumns(named, relationLinks, arbiters, additions),
+  )
   const crossed = crossedBy(relationLinks).map(({ child }) => scope.relationLinks.get(child.id) ?? unlinked)
   const crossings = memo.of(crossingsOf, relationLinks, ...crossed)
   const linked = memo.same(linkedRelations, named, scope)
@@ -110,10 +116,15 @@ interface Columns {
   readonly sql: readonly ColumnSql[]
 }
 
-function readColumns(named: NamedRelation, scope: ValueScope, ...needed: readonly string[]): Columns {
+function readColumns(
+  named: NamedRelation,
+  scope: ValueScope,
+  additions: readonly ColumnAddition[],
+  ...needed: readonly string[]
+): Columns {
   const [values, asked] = [readValues(scope), additionsOfTable(named)]
   return {
-    facts: buildColumns(scope, values, named, new Set(needed), asked),
+    facts: buildColumns(scope, values, named, new Set(needed), asked, additions),
     sql: buildColumnSql(scope, values, named, asked),
   }
 }

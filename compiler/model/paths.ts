@@ -76,7 +76,7 @@ function hopFrom(
   if (found === undefined || to === undefined)
     return `${nameRelation(relation)} has no relation ${JSON.stringify(field)}`
   const columns =
-    conditions.length === 0 ? [] : buildColumns(scope, readValues(scope), to, new Set(), additionsOfTable(to)).value
+    conditions.length === 0 ? [] : buildColumns(scope, readValues(scope), to, new Set(), additionsOfTable(to), []).value
   const isUsable = isCondition(to.relation, columns, scope)
   const wrong = conditions.find((condition) => !isUsable(condition))
   if (wrong !== undefined) {

@@ -48,8 +48,7 @@ const idOfRelation = ({ schema, name }: AnnotatedRelation): ObjectId => objectId
 
 /** Additions of tables that are in the core. */
 const coreSwitches: readonly (keyof EntityAdditions)[] = [
-  ...(['columnFilters', 'enumArrays', 'nestedWrites'] as const),
-  ...(['orderByRelated', 'relationFilters', 'updates', 'upsert'] as const),
+  ...(['enumArrays', 'nestedWrites', 'updates', 'upsert'] as const),
 ]
 
 /** An addition that tables and their schemas switch on. */
@@ -74,7 +73,7 @@ export const servedSchema = (
   settings,
   switches: [...coreSwitches, ...additions.flatMap(({ switches = [] }) => switches)].sort(),
   collectionArguments: additions.flatMap(({ collectionArguments = [] }) => collectionArguments),
-  joins: ['orderByRelated', ...additions.flatMap(({ joins = [] }) => joins)],
+  joins: additions.flatMap(({ joins = [] }) => joins),
   forms: formsOf(additions),
 })
 

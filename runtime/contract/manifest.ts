@@ -214,10 +214,6 @@ export interface AttributeFacts extends TypeFacts {
 
 /** Additions of spec/graphql.md 17 that a table or its schema enables. */
 export interface EntityAdditions {
-  /** Its filter type has fields for related rows. */
-  readonly relationFilters?: true
-  /** Its order type has fields for related rows. */
-  readonly orderByRelated?: true
   /** Its insert takes `onConflict`. */
   readonly upsert?: true
   /** Arrays of enums are filtered, and printed under the mapped names of their labels. */
@@ -226,8 +222,6 @@ export interface EntityAdditions {
   readonly updates?: true
   /** Its insert takes related rows. */
   readonly nestedWrites?: true
-  /** Its filter type compares columns with each other. */
-  readonly columnFilters?: true
 }
 
 export interface EntityFacts extends EntityAdditions, Deprecable {
@@ -361,8 +355,6 @@ export interface ColumnFacts extends Deprecable {
   /** Whether the column has a field in the filter type, the order type. */
   readonly filter: boolean
   readonly order: boolean
-  /** Columns with equal texts can be compared; only with columnFilters. */
-  readonly comparison?: string
   /** Rows of several relations can be sorted by columns with equal texts; only for interfaces with collections. */
   readonly sorting?: string
   readonly aggregate: AggregateFacts

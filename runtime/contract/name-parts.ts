@@ -85,13 +85,6 @@ const partsOfAdditions = {
     movableChildrenChange: 'MovableChildrenChange',
     optionalChildrenChange: 'OptionalChildrenChange',
   },
-  relationFilters: { relationFilter: 'RelationFilter' },
-  columnFilters: {
-    columnFilter: 'ColumnFilter',
-    columnComparison: 'ColumnComparison',
-    comparedColumn: 'ComparedColumn',
-  },
-  orderByRelated: { relationOrderBy: 'RelationOrderBy' },
   upsert: { onConflict: 'OnConflict', constraint: 'Constraint', updateField: 'UpdateField' },
 } as const satisfies Readonly<Partial<Record<keyof EntityAdditions, Readonly<Record<string, string>>>>>
 
@@ -99,9 +92,6 @@ export const parts = {
   ...partsOfAll,
   ...partsOfAdditions.updates,
   ...partsOfAdditions.nestedWrites,
-  ...partsOfAdditions.relationFilters,
-  ...partsOfAdditions.columnFilters,
-  ...partsOfAdditions.orderByRelated,
   ...partsOfAdditions.upsert,
 }
 

@@ -32,28 +32,6 @@ export const edgeRelations = (visible: RoleVisibility, entity: EntityFacts): Rea
 
 const edgeMembers = ['cursor', 'node']
 
-const logic = ['nodeId', 'and', 'or', 'not']
-
-/** Relations with a field in the filter type (spec/graphql.md 17); columns and operators keep their names. */
-export const filterRelations = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, Related> =>
-  entity.relationFilters === true
-    ? relationsBut(visible, entity, [...byField(visible.filterable(entity)).keys(), ...logic])
-    : new Map()
-
-/**
- * Relations with a field in the order type: collections by their count, and a single row by its values, if some can be
- * sorted by.
- */
-export const orderRelations = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, Related> =>
-  entity.orderByRelated === true
-    ? new Map(
-        [...relationsBut(visible, entity, [...byField(visible.orderable(entity)).keys()])].filter(
-          ([, { relation, target }]) =>
-            relation.shape === 'many' || (relation.unique && visible.orderable(target).length > 0),
-        ),
-      )
-    : new Map()
-
 /** Columns that an enum can name, by field: GraphQL reserves some words. */
 export const enumFields = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
   new Map([...byField(columns)].filter(([name]) => !['true', 'false', 'null'].includes(name)))
@@ -65,7 +43,7 @@ export const enumFields = (columns: readonly ColumnFacts[]): ReadonlyMap<string,
 export function relationsBut(
   visible: RoleVisibility,
   entity: EntityFacts,
-  taken: readonly string[],
+  taken: readonly string[] = [],
 ): ReadonlyMap<string, Related> {
   const computed = entity.computed.filter((fn) => visible.seesComputed(entity, fn)).map((fn) => fn.field)
   const gone = new Set([...taken, ...computed])

@@ -1,6 +1,5 @@
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, type GraphQLNamedType } from 'graphql'
 import { objectId } from '../../runtime/contract/facts.ts'
-import { parts, type CorePart } from '../../runtime/contract/name-parts.ts'
 import { meaningOf, type FieldMeaning } from '../../runtime/engine/meaning.ts'
 import type { RoleView } from '../../runtime/engine/schema/schema.ts'
 import { nameObject } from '../../compiler/catalog/catalog.ts'
@@ -81,13 +80,13 @@ const isTypeOf = (world: World, { visible }: RoleView, type: string, relation: s
 
 function otherFields(world: World, view: RoleView, table: ApiTable): readonly string[] {
   const { schema } = view
-  const typeNamed = (part: CorePart): GraphQLNamedType | undefined => schema.getType(table.type + parts[part])
-  const lacks = (part: CorePart, names: Iterable<string>): readonly string[] => {
-    const type = typeNamed(part)
+  const typeNamed = (suffix: string): GraphQLNamedType | undefined => schema.getType(table.type + suffix)
+  const lacks = (suffix: string, names: Iterable<string>): readonly string[] => {
+    const type = typeNamed(suffix)
     const fields = isInputObjectType(type) ? type.getFields() : {}
     return [...names].filter((name) => !Object.hasOwn(fields, name))
   }
-  const row = typeNamed('row')
+  const row = typeNamed('')
   const rowFields = isObjectType(row) ? row.getFields() : {}
   const isSame = (name: string, field: RowField): boolean => {
     const shown = Object.hasOwn(rowFields, name) ? rowFields[name] : undefined
@@ -95,9 +94,9 @@ function otherFields(world: World, view: RoleView, table: ApiTable): readonly st
   }
   return [
     ...[...table.fields].flatMap(([name, field]) => (isSame(name, field) ? [] : [name])),
-    ...lacks('filter', [...table.filters.keys(), ...table.filterRelations.keys()]),
-    ...lacks('columnFilter', table.compared.keys()),
-    ...lacks('orderBy', [...table.orders.keys(), ...table.orderRelations.keys()]),
+    ...lacks('Filter', [...table.filters.keys(), ...table.filterRelations.keys()]),
+    ...lacks('ColumnFilter', table.compared.keys()),
+    ...lacks('OrderBy', [...table.orders.keys(), ...table.orderRelations.keys()]),
   ]
 }
 

@@ -13,13 +13,11 @@ import { parts, type NamePart } from '../../contract/name-parts.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { filterComputed } from '../computed-filters.ts'
 import type { WrapperMember } from '../meaning.ts'
-import { edgeRelations, orderRelations } from '../related.ts'
-import { rankFields } from '../searches.ts'
+import { filterMembers, orderMembers } from '../input-members.ts'
+import { edgeRelations } from '../related.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
-import { columnConditions } from './compared.ts'
-import { searchRank } from './search-types.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
-import { relationConditions, relationOrders, type InputField } from './related.ts'
+import type { InputField } from './related.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, wrapperFields, type MakePart, type SchemaTypes } from './types.ts'
 
@@ -129,19 +127,14 @@ export const makeFilter =
         const computed = [...filterComputed(visible, entity)].map(([name, { type }]): InputField => {
           return [name, { type: filterType(visible, name, type, types), description: `Conditions on ${name}.` }]
         })
-        const own = [...columns, ...computed, ...relationConditions(visible, entity, types)]
-        const isFree = ([name]: InputField): boolean => own.every(([other]) => other !== name)
+        const members = [...filterMembers(visible, entity)].map(([name, { input }]): InputField => [name, input(types)])
         const others: readonly InputField[] = [
           ...(visible.isExposed(entity) ? [nodeIdFilter] : []),
           ...logicalFields(self),
         ]
         // A column with one of these names keeps it (spec/graphql.md 2.4).
         const taken = new Set(columns.map(([name]) => name))
-        return Object.fromEntries([
-          ...own,
-          ...columnConditions(entity, types).filter(isFree),
-          ...others.filter(([name]) => !taken.has(name)),
-        ])
+        return Object.fromEntries([...columns, ...members, ...computed, ...others.filter(([name]) => !taken.has(name))])
       },
     })
     return self
@@ -182,7 +175,7 @@ export const makeOrderBy =
   (visible: RoleVisibility): MakePart =>
   (entity, types) => {
     const columns = visible.orderable(entity)
-    if (columns.length === 0 && orderRelations(visible, entity).size === 0) return undefined
+    if (columns.length === 0 && orderMembers(visible, entity).size === 0) return undefined
     return new GraphQLInputObjectType({
       name: typeName(entity, 'orderBy'),
       ...types.alternatives(entity),
@@ -193,11 +186,7 @@ export const makeOrderBy =
             const { name } = shown(column)
             return [name, { type: orderByDirection, description: `Sort by ${name} in this direction.` }]
           }),
-          ...relationOrders(visible, entity, types),
-          ...[...rankFields(visible, entity).keys()].map((name): InputField => [
-            name,
-            { type: searchRank, description: 'Sort by how well it fits a query.' },
-          ]),
+          ...[...orderMembers(visible, entity)].map(([name, { input }]): InputField => [name, input(types)]),
         ]),
     })
   }

@@ -17,11 +17,9 @@ import type { EngineAdditions } from '../additions.ts'
 import { visibleTo, withExposed, type RoleVisibility } from '../view.ts'
 import type { CorePart } from '../../contract/name-parts.ts'
 import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
-import { makeColumnComparison, makeColumnFilter, makeComparedColumn } from './compared.ts'
 import { compositeMakers } from './composites.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
-import { makeRelationFilter, makeRelationOrderBy } from './related.ts'
 import { makeChildInput, makeKeyInput, makeParentInput } from './nested.ts'
 import { makeRelatedInput, relatedChangeMakers } from './related-changes.ts'
 import { makeInterface, withInterface } from './interfaces.ts'
@@ -110,11 +108,6 @@ const coreMakers = (visible: RoleVisibility): Readonly<Record<CorePart, MakePart
   avg: makeFigureResult(visible, 'avg'),
   min: makeFigureResult(visible, 'min'),
   max: makeFigureResult(visible, 'max'),
-  relationFilter: makeRelationFilter,
-  columnFilter: makeColumnFilter(visible),
-  columnComparison: makeColumnComparison(visible),
-  comparedColumn: makeComparedColumn(visible),
-  relationOrderBy: makeRelationOrderBy,
   onConflict: makeOnConflict,
   constraint: makeConstraint(visible),
   updateField: makeUpdateField(visible),

@@ -1,19 +1,23 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { filterComputed } from '../../engine/computed-filters.ts'
-import { filterRelations, type Related } from '../../engine/related.ts'
+import { filterMembers } from '../../engine/input-members.ts'
 import { byField } from '../../engine/visible.ts'
 import { badArgument } from '../protocol/failures.ts'
-import { planColumns } from './compared.ts'
 import { combined, comparedAs, planColumn, planValue } from './conditions.ts'
 import { checkNodeId, type ElementForm, type NodeTable } from './cursors-and-node-ids.ts'
 import type { Input } from './input.ts'
-import { joinTo } from './joins.ts'
 import type { Planner } from './planner.ts'
-import type { Filter, Quantifier } from './plan-nodes.ts'
+import type { Filter } from './plan-nodes.ts'
 import type { Slot } from './values.ts'
 
 /** The part of the planner that filters need. */
-type FilterPlanner = Pick<Planner, 'visible' | 'countRelated'>
+export type FilterPlanner = Pick<Planner, 'visible' | 'countRelated'>
+
+declare module '../../engine/input-members.ts' {
+  interface FilterMember {
+    readonly plan: (planner: FilterPlanner, input: Input) => Filter | null
+  }
+}
 
 /**
  * Turns a filter argument into conditions (spec/graphql.md 4.2, 4.3). Empty objects and lists are not conditions at any
@@ -51,31 +55,9 @@ function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, in
         const { function: fn, type } = computed
         return planValue(comparedAs(planner.visible, { computed: fn }, type), input)
       }
-      const related = filterRelations(planner.visible, entity).get(name)
-      if (related !== undefined) return planRelated(planner, related, input)
-      return name === 'columns' ? combined('all', planColumns(planner.visible, entity, input)) : null
+      return filterMembers(planner.visible, entity).get(name)?.plan(planner, input) ?? null
     }
   }
-}
-
-/**
- * Conditions on related rows (spec/graphql.md 17). Conditions on a to-one relation require an existing row; empty
- * conditions on it are ignored, like those of `every`.
- */
-function planRelated(planner: FilterPlanner, { relation, target }: Related, input: Input): Filter | null {
-  if (input.kind !== 'object') return null
-  const related = (quantifier: Quantifier, conditions: Input): Filter | null => {
-    if (conditions.kind !== 'object') return null
-    const of = planFilter(planner, target, conditions)
-    if (of === null && (quantifier === 'every' || relation.shape === 'one')) return null
-    planner.countRelated()
-    return { kind: 'related', quantifier, entity: target, join: joinTo(planner, { relation, target }), of }
-  }
-  if (relation.shape === 'one') return related('some', input)
-  return combined(
-    'all',
-    input.fields.flatMap(([name, conditions]) => related(name as Quantifier, conditions) ?? []),
-  )
 }
 
 function planNodeId(entity: EntityFacts, input: Input): Filter | null {

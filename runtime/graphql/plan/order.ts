@@ -1,17 +1,21 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import type { OrderDirection } from '../../contract/stated.ts'
-import { orderRelations, type Related } from '../../engine/related.ts'
-import { rankFields } from '../../engine/searches.ts'
+import { orderMembers } from '../../engine/input-members.ts'
 import { byField, defaultOrderOf } from '../../engine/visible.ts'
-import { memberOf, inputValue, type Args, type Input, isGiven } from './input.ts'
-import { joinTo, keyThere } from './joins.ts'
+import { inputValue, type Args, type Input, isGiven } from './input.ts'
 import type { Planner } from './planner.ts'
-import { planRank } from './search.ts'
 import type { OrderKey, OrderTerm, Page } from './plan-nodes.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { decodeCursor, isNullElement, type ElementForm } from './cursors-and-node-ids.ts'
 import { elementForm } from './filter.ts'
 import type { Value } from './values.ts'
+
+declare module '../../engine/input-members.ts' {
+  interface OrderMember {
+    /** @param from makes a key of the collection's rows of one of this relation */
+    readonly plan: (planner: Planner, input: Input, from: (key: OrderKey) => OrderKey) => readonly OrderTerm[]
+  }
+}
 
 const directions: Readonly<Record<OrderDirection, Omit<OrderTerm, 'column'>>> = {
   AscNullsFirst: { descending: false, nullsFirst: true },
@@ -50,7 +54,7 @@ const planDefault = ({ visible }: Planner, entity: EntityFacts): readonly OrderT
   defaultOrderOf(visible, entity).map(({ column, direction }) => ({ column, ...directions[direction] }))
 
 /** @param from makes a key of the collection's rows of one of this relation */
-function planTerms(
+export function planTerms(
   planner: Planner,
   entity: EntityFacts,
   input: Input,
@@ -58,39 +62,16 @@ function planTerms(
 ): readonly OrderTerm[] {
   if (input.kind !== 'object') return []
   const columns = byField(planner.visible.orderable(entity))
-  const relations = orderRelations(planner.visible, entity)
-  const ranks = rankFields(planner.visible, entity)
+  const members = orderMembers(planner.visible, entity)
   return input.fields.flatMap(([name, value]) => {
     const column = columns.get(name)?.column
-    if (column !== undefined) return planTerm(from(column), value)
-    const related = relations.get(name)
-    if (related !== undefined) return planRelatedOrder(planner, related, value, from)
-    const searched = ranks.get(name)
-    if (searched === undefined || value.kind !== 'object') return []
-    return planTerm(from(planRank(searched, value)), memberOf(value, 'direction'))
+    return column === undefined ? (members.get(name)?.plan(planner, value, from) ?? []) : planTerm(from(column), value)
   })
 }
 
 export const planTerm = (column: OrderKey, direction: Input): readonly OrderTerm[] => {
   const term = directionOf.get(String(inputValue(direction)))
   return term === undefined ? [] : [{ column, ...term }]
-}
-
-function planRelatedOrder(
-  planner: Planner,
-  related: Related,
-  input: Input,
-  from: (key: OrderKey) => OrderKey,
-): readonly OrderTerm[] {
-  if (input.kind !== 'object') return []
-  planner.countRelated()
-  const { relation, target } = related
-  if (relation.shape === 'many') {
-    const count = from({ kind: 'count', entity: target, join: joinTo(planner, related) })
-    return input.fields.flatMap(([, direction]) => planTerm(count, direction))
-  }
-  const there = keyThere(planner, related)
-  return planTerms(planner, target, input, (key) => from(there(key)))
 }
 
 /**

@@ -77,7 +77,7 @@ function comparedColumns(schema: GraphQLSchema, definitions: readonly VariableDe
   const enums = definitions.flatMap(({ type: node }): readonly GraphQLEnumType[] => {
     const type = typeFromAST(schema, node)
     const named = type && getNamedType(type)
-    return isEnumType(named) && named.name.endsWith(parts.comparedColumn) ? [named] : []
+    return isEnumType(named) && named.name.endsWith('ComparedColumn') ? [named] : []
   })
   const values = enums.map((type) => type.getValues().map(({ name }) => ({ [type.name]: name })))
   const most = Math.max(1, ...values.map(({ length }) => length))
