@@ -86,7 +86,6 @@ const takenByReference: readonly string[] = [
   'compiler/catalog/privileges.ts',
   'compiler/model/geo.ts',
   'runtime/contract/facts.ts',
-  'runtime/contract/name-parts.ts',
   'runtime/engine/meaning.ts',
   'runtime/lib/json.ts',
   'runtime/lib/steps.ts',

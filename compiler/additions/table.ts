@@ -26,6 +26,7 @@ import { schemaReport } from './schema-report/addition.ts'
 import { search } from './search/addition.ts'
 import { softDelete } from './soft-delete/addition.ts'
 import { textFilters } from './text-filters/addition.ts'
+import { upsert } from './upsert/addition.ts'
 import { writeOnly } from './write-only/addition.ts'
 
 /** The additions that are folders (spec/graphql.md 17); the core has all others (test/budgets.json). */
@@ -55,6 +56,7 @@ const table = {
   search,
   softDelete,
   textFilters,
+  upsert,
   writeOnly,
 }
 

@@ -64,7 +64,7 @@ interface Commented {
   readonly settings: object
 }
 
-const settingOf = ({ settings }: Commented, name: string): unknown =>
+export const settingOf = ({ settings }: Commented, name: string): unknown =>
   (settings as Readonly<Record<string, unknown>>)[name]
 
 /** An addition that a setting of its name asks for. */

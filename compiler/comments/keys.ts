@@ -184,7 +184,6 @@ export const coreKeys = [
     'updates',
     'lets rows of it be changed by their keys, many at once with values of their own, and by operators such as increment',
   ),
-  tableSwitch('upsert', 'gives its insert the argument onConflict'),
 ] as const satisfies readonly Key[]
 
 /** Rows of the keys that additions bring; their table declares the types of them here (compiler/additions/table.ts). */

@@ -2,7 +2,7 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
-import { askedBy } from '../comments/additions.ts'
+import { askedBy, isOn, settingOf } from '../comments/additions.ts'
 import type { AnnotatedFunction, Annotated, AnnotatedRelation } from '../comments/annotated.ts'
 import { relationWord, isIdentified } from '../catalog/catalog.ts'
 import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
@@ -19,7 +19,6 @@ import { resultContext, type FunctionScope } from './signatures.ts'
 import { readValues, type ValueScope } from './scalars.ts'
 import { tableAdditions } from './scope.ts'
 import { interfaceFacts, unionFacts } from './unions.ts'
-import { buildArbiters, type Arbiters } from './upsert.ts'
 import type { ColumnSql, EntitySql } from './model.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
 
@@ -38,15 +37,25 @@ export interface EntityScope extends FunctionScope {
 
 /** An addition that relations ask for by a setting of its name. */
 export interface RelationAddition extends ColumnAddition {
-  /** Facts of such a relation. */
+  /** Facts of such a relation, or of one whose schema has the addition. */
   readonly relationFacts?: (
-    relation: AnnotatedRelation,
+    named: NamedRelation,
     columns: readonly ColumnFacts[],
     scope: ValueScope,
   ) => WithDiagnostics<Partial<EntityFacts>>
   /** Columns of it whose privileges matter even without a field. */
   readonly neededColumns?: (relation: AnnotatedRelation) => readonly string[]
+  /** Further members of the model of its builder. */
+  readonly relationSql?: (relation: AnnotatedRelation) => Partial<EntitySql>
 }
+
+const askedOf = (
+  { relation, schema }: NamedRelation,
+  additions: readonly RelationAddition[],
+): readonly RelationAddition[] => [
+  ...askedBy(relation, additions),
+  ...additions.filter(({ name, usual }) => !usual && settingOf(relation, name) == null && isOn(name, schema)),
+]
 
 const noFunctions: readonly AnnotatedFunction[] = []
 
@@ -74,31 +83,24 @@ function buildEntity(
   additions: readonly RelationAddition[],
 ): WithDiagnostics<Entity> {
   const relationLinks = scope.relationLinks.get(named.id) ?? unlinked
-  const arbiters = memo.of(buildArbiters, named)
-  const columns = memo.of(
-    readColumns,
-    named,
-    scope,
-    additions,
-    ...neededColumns(named, relationLinks, arbiters, additions),
-  )
+  const columns = memo.of(readColumns, named, scope, additions, ...neededColumns(named, relationLinks, additions))
   const crossed = crossedBy(relationLinks).map(({ child }) => scope.relationLinks.get(child.id) ?? unlinked)
   const crossings = memo.of(crossingsOf, relationLinks, ...crossed)
   const linked = memo.same(linkedRelations, named, scope)
   const relations = memo.same(buildRelations, named, relationLinks, linked, crossings)
   const computed = memo.same(computedOf, named, scope.rowFunctions.get(named.id) ?? noFunctions, scope)
-  const sql = memo.of(entitySql, named, columns, computed, arbiters)
+  const sql = memo.of(entitySql, named, columns, computed, additions)
   const added = memo.same(addedFacts, named, columns.facts.value, scope, additions)
-  return memo.of(assembleEntity, named, memo, columns, relations, computed, arbiters, added, sql)
+  return memo.of(assembleEntity, named, memo, columns, relations, computed, added, sql)
 }
 
 function addedFacts(
-  { relation }: NamedRelation,
+  named: NamedRelation,
   columns: readonly ColumnFacts[],
   scope: ValueScope,
   additions: readonly RelationAddition[],
 ): WithDiagnostics<Partial<EntityFacts>> {
-  const made = askedBy(relation, additions).flatMap((one) => one.relationFacts?.(relation, columns, scope) ?? [])
+  const made = askedOf(named, additions).flatMap((one) => one.relationFacts?.(named, columns, scope) ?? [])
   return withDiagnostics(
     Object.assign({}, ...made.map(({ value }) => value)),
     made.flatMap(({ diagnostics }) => diagnostics),
@@ -135,7 +137,6 @@ function assembleEntity(
   columns: Columns,
   relations: WithDiagnostics<readonly RelationFacts[]>,
   computed: WithDiagnostics<readonly Computed[]>,
-  arbiters: WithDiagnostics<Arbiters> | null,
   added: WithDiagnostics<Partial<EntityFacts>>,
   sql: EntitySql,
 ): WithDiagnostics<Entity> {
@@ -149,7 +150,6 @@ function assembleEntity(
     ...unions.value,
     ...interfaces.value,
     ...added.value,
-    ...(arbiters && { uniqueKeys: arbiters.value.facts }),
     ...namedFacts(named, memo),
   }
   return withDiagnostics({ facts, sql }, [
@@ -159,7 +159,6 @@ function assembleEntity(
     ...interfaces.diagnostics,
     ...computed.diagnostics,
     ...added.diagnostics,
-    ...(arbiters?.diagnostics ?? []),
   ])
 }
 
@@ -168,7 +167,7 @@ const entitySql = (
   named: NamedRelation,
   columns: Columns,
   computed: WithDiagnostics<readonly Computed[]>,
-  arbiters: WithDiagnostics<Arbiters> | null,
+  additions: readonly RelationAddition[],
 ): EntitySql => ({
   id: named.id,
   schema: named.relation.schema,
@@ -176,7 +175,7 @@ const entitySql = (
   columns: columns.sql,
   key: named.key,
   computed: computed.value.map((item) => item.sql),
-  ...(arbiters && { arbiters: arbiters.value.sql }),
+  ...Object.assign({}, ...askedOf(named, additions).map((one) => one.relationSql?.(named.relation))),
   ...(presetSql(named.relation).length > 0 && { presets: presetSql(named.relation) }),
 })
 
@@ -187,19 +186,17 @@ const entitySql = (
 const neededColumns = (
   named: NamedRelation,
   { forward, reverse }: RelationLinks,
-  arbiters: WithDiagnostics<Arbiters> | null,
   additions: readonly RelationAddition[],
 ): ReadonlySet<string> =>
   new Set([
     ...named.key,
     ...forward.flatMap((link) => link.columns),
     ...reverse.flatMap((link) => link.foreignColumns),
-    ...(arbiters?.value.facts.flatMap((key) => key.columns) ?? []),
     ...presetColumns(named.relation),
-    ...askedBy(named.relation, additions).flatMap((one) => one.neededColumns?.(named.relation) ?? []),
+    ...askedOf(named, additions).flatMap((one) => one.neededColumns?.(named.relation) ?? []),
   ])
 
-type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'root' | 'uniqueKeys'>
+type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'root'>
 
 const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
   const { id, relation, schema, name, key } = named

@@ -47,9 +47,7 @@ const rowTypeOf = ({ rowType }: AnnotatedRelation): string => rowType
 const idOfRelation = ({ schema, name }: AnnotatedRelation): ObjectId => objectId(schema, name)
 
 /** Additions of tables that are in the core. */
-const coreSwitches: readonly (keyof EntityAdditions)[] = [
-  ...(['enumArrays', 'nestedWrites', 'updates', 'upsert'] as const),
-]
+const coreSwitches: readonly (keyof EntityAdditions)[] = [...(['enumArrays', 'nestedWrites', 'updates'] as const)]
 
 /** An addition that tables and their schemas switch on. */
 export interface SwitchedAddition {

@@ -214,8 +214,6 @@ export interface AttributeFacts extends TypeFacts {
 
 /** Additions of spec/graphql.md 17 that a table or its schema enables. */
 export interface EntityAdditions {
-  /** Its insert takes `onConflict`. */
-  readonly upsert?: true
   /** Arrays of enums are filtered, and printed under the mapped names of their labels. */
   readonly enumArrays?: true
   /** Rows are changed by their keys, several at once with different values, and by operators. */
@@ -270,8 +268,6 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly lookups?: readonly LookupFacts[]
   /** The same for changing and connecting rows; only with the addition `updates` or `nestedWrites`. */
   readonly rowKeys?: readonly LookupFacts[]
-  /** The keys of `onConflict`; only with upsert. */
-  readonly uniqueKeys?: readonly UniqueKeyFacts[]
   /** The default order of its collections; absent: the key. */
   readonly defaultOrder?: readonly DefaultOrderFacts[]
   /** The default conditions of its collections; absent: none. */
@@ -318,18 +314,6 @@ export interface LookupFacts {
   readonly columns: readonly string[]
   /** False if a query may find several rows, as with `EntityFacts.unique`: take the first. */
   readonly unique: boolean
-}
-
-/** A unique key that is not deferrable. */
-export interface UniqueKeyFacts {
-  /** Its SQL name, which is a GraphQL name too. */
-  readonly name: string
-  /** SQL names of its columns, on which a role needs SELECT to name it. */
-  readonly columns: readonly string[]
-  /** Its generated columns; an insert must give the values of the others. */
-  readonly generated?: readonly string[]
-  /** True if it has expressions or a condition: the role needs SELECT on the whole relation. */
-  readonly whole: boolean
 }
 
 export interface TableGrants {

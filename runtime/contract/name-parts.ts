@@ -85,14 +85,12 @@ const partsOfAdditions = {
     movableChildrenChange: 'MovableChildrenChange',
     optionalChildrenChange: 'OptionalChildrenChange',
   },
-  upsert: { onConflict: 'OnConflict', constraint: 'Constraint', updateField: 'UpdateField' },
 } as const satisfies Readonly<Partial<Record<keyof EntityAdditions, Readonly<Record<string, string>>>>>
 
 export const parts = {
   ...partsOfAll,
   ...partsOfAdditions.updates,
   ...partsOfAdditions.nestedWrites,
-  ...partsOfAdditions.upsert,
 }
 
 /** Further types of relations, by name: each addition declares those that it brings (compiler/additions/NAME/facts.ts). */
@@ -105,6 +103,8 @@ export type NamePart = CorePart | keyof AddedParts
 export interface PartsAddition {
   readonly name: string
   readonly parts?: Readonly<Partial<Record<keyof AddedParts, string>>>
+  /** Its types of relations are for writing only. */
+  readonly writes?: true
   /** Names of its other types, which are there where the manifest has a fact of its name. */
   readonly typeNames?: readonly string[]
   readonly forms?: readonly FormNames[]
@@ -126,6 +126,8 @@ export interface PartTable {
   /** Additions that bring types, and some that bring none. */
   readonly additions: readonly string[]
   readonly typeNames: readonly Pick<PartsAddition, 'name' | 'typeNames'>[]
+  /** Those of additions for writing only. */
+  readonly writing: readonly NamePart[]
   readonly additionOf: Readonly<Partial<Record<NamePart, string>>>
   /** Most names have no such suffix; one comparison shows that. */
   readonly anyPart: RegExp
@@ -150,6 +152,7 @@ export function partTable(added: readonly PartsAddition[]): PartTable {
     list,
     additions: [...brought.map(([name]) => name), 'enumArrays'],
     typeNames: added.filter(({ typeNames }) => typeNames),
+    writing: added.flatMap(({ writes, parts: own = {} }) => (writes ? (Object.keys(own) as (keyof typeof own)[]) : [])),
     additionOf,
     anyPart: endingIn(Object.values(suffixes).filter((one) => one !== '')),
     endings,

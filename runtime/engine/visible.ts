@@ -10,7 +10,6 @@ import type {
   TypeFacts,
   ValueType,
   ColumnFacts,
-  UniqueKeyFacts,
   PresetFacts,
 } from '../contract/manifest.ts'
 import { decidingFacts } from '../contract/facts.ts'
@@ -164,8 +163,6 @@ export interface VisibleColumns {
   readonly takeovers: (entity: EntityFacts) => readonly ColumnFacts[]
   /** Columns that the statement sets to an expression of the builder, by its place; the role may write them. */
   readonly presets: (entity: EntityFacts, command: 'insert' | 'update') => readonly PresetPlace[]
-  /** Unique keys for `onConflict`: an insert gives all their values, and Postgres reads them (spec/graphql.md 17). */
-  readonly nameableKeys: (entity: EntityFacts) => readonly UniqueKeyFacts[]
 }
 
 export interface PresetPlace {
@@ -180,8 +177,6 @@ export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, Co
 
 /** Whether the column has a type in the API. */
 export const hasType = (column: ColumnFacts): column is ColumnFacts & TypeFacts => column.type !== null
-
-const columnName = ({ column }: { readonly column: string }): string => column
 
 const columnOf = (entity: EntityFacts, name: string): ColumnFacts | undefined =>
   entity.columns.find((column) => column.column === name)
@@ -224,7 +219,6 @@ export function columnsVisibleTo(
   additions: readonly SchemaAddition[],
   { seesType, compares }: VisibleTypes,
 ): VisibleColumns {
-  const { can } = rights
   const accesses = new Map<EntityFacts, Access>()
   const access = (entity: EntityFacts): Access => {
     const found = accesses.get(entity) ?? accessOf(rights.names, entity)
@@ -285,16 +279,6 @@ export function columnsVisibleTo(
         (column) => selects(rights, entity, column) && !access(entity).writeOnly.has(column.column),
       ),
     presets,
-    nameableKeys: (entity) => {
-      const { uniqueKeys = [] } = entity
-      if (uniqueKeys.length === 0) return []
-      const given = new Set([...byField(insertable(entity)).values(), ...presets(entity, 'insert')].map(columnName))
-      return uniqueKeys.filter(
-        ({ columns, generated = [], whole }) =>
-          (whole ? can(entity.grants.select) : selectsAll(rights, entity, columns)) &&
-          columns.every((name) => given.has(name) || generated.includes(name)),
-      )
-    },
   }
 }
 

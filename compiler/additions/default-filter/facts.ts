@@ -1,13 +1,13 @@
 import type { ColumnFacts, EntityFacts } from '../../../runtime/contract/manifest.ts'
 import { nameRelation } from '../../catalog/catalog.ts'
 import { diagnose, withDiagnostics, type WithDiagnostics } from '../../catalog/diagnostics/diagnostics.ts'
-import type { AnnotatedRelation } from '../../comments/annotated.ts'
 import { isCondition } from '../../model/conditions.ts'
+import type { NamedRelation } from '../../model/named-relations.ts'
 import type { ValueScope } from '../../model/scalars.ts'
 
 /** The rows that a relation's comment selects by default (spec/graphql.md 17.5), by conditions that never fail. */
 export function relationFacts(
-  relation: AnnotatedRelation,
+  { relation }: NamedRelation,
   columns: readonly ColumnFacts[],
   scope: ValueScope,
 ): WithDiagnostics<Pick<EntityFacts, 'defaultFilter'>> {

@@ -1,11 +1,11 @@
 import type { ColumnFacts, EntityFacts } from '../../../runtime/contract/manifest.ts'
 import { nameRelation } from '../../catalog/catalog.ts'
 import { diagnose, withDiagnostics, type WithDiagnostics } from '../../catalog/diagnostics/diagnostics.ts'
-import type { AnnotatedRelation } from '../../comments/annotated.ts'
+import type { NamedRelation } from '../../model/named-relations.ts'
 
 /** The default order in a relation's comment (spec/graphql.md 17.5), as far as its columns are sortable. */
 export function relationFacts(
-  relation: AnnotatedRelation,
+  { relation }: NamedRelation,
   columns: readonly ColumnFacts[],
 ): WithDiagnostics<Pick<EntityFacts, 'defaultOrder'>> {
   const asked = relation.settings.defaultOrder

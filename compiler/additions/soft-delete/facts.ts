@@ -2,6 +2,7 @@ import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
 import type { Marker } from '../../../runtime/contract/stated.ts'
 import { nameRelation } from '../../catalog/catalog.ts'
 import { diagnose, withDiagnostics, type WithDiagnostics } from '../../catalog/diagnostics/diagnostics.ts'
+import type { NamedRelation } from '../../model/named-relations.ts'
 import type { AnnotatedRelation } from '../../comments/annotated.ts'
 import { lookThrough, type ValueScope } from '../../model/scalars.ts'
 import type { SettingChange } from '../addition.ts'
@@ -21,7 +22,7 @@ export const typeNames = ['DeletedRows']
 
 /** The column that marks rows as deleted (spec/graphql.md 17.5); an unusable one is a fault that forbids deleting. */
 export function relationFacts(
-  relation: AnnotatedRelation,
+  { relation }: NamedRelation,
   _columns: unknown,
   scope: ValueScope,
 ): WithDiagnostics<Pick<EntityFacts, 'softDelete'>> {

@@ -13,7 +13,7 @@ import {
   type GraphQLSchema,
 } from 'graphql'
 import { partNames } from '../../additions/table.ts'
-import { lowerFirst, parts, type CorePart } from '../../../runtime/contract/name-parts.ts'
+import { lowerFirst, type NamePart } from '../../../runtime/contract/name-parts.ts'
 import { changeParts } from '../../../runtime/contract/related-change-forms.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import { changeOperatorNames } from '../../../runtime/sql/change-operators.ts'
@@ -102,12 +102,9 @@ export function layOut(schema: GraphQLSchema, readings: Readings = {}): Layout {
 }
 
 /** Parts of a table's API only for writing. */
-const writes: readonly CorePart[] = [
+const writes: readonly NamePart[] = [
   'insertInput',
   'updateInput',
-  'onConflict',
-  'constraint',
-  'updateField',
   'rowInput',
   'keyInput',
   'parentInput',
@@ -116,11 +113,14 @@ const writes: readonly CorePart[] = [
   'relatedInput',
   ...changeParts,
   ...changeOperatorNames,
+  ...partNames.writing,
 ]
 
 /** The file that declares a type of a module in TypeScript. */
 export const declaringFile = (module: Module, type: string): ClientFile =>
-  module.table === null || writes.some((part) => type === `${module.table?.row.name}${parts[part]}`) ? module : rowsFile
+  module.table === null || writes.some((part) => type === `${module.table?.row.name}${partNames.suffixes[part]}`)
+    ? module
+    : rowsFile
 
 const byTypeName = (left: GraphQLNamedType, right: GraphQLNamedType): number => (left.name < right.name ? -1 : 1)
 

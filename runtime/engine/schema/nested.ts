@@ -1,4 +1,4 @@
-import { GraphQLInputObjectType, GraphQLList, type GraphQLInputFieldConfigMap, type GraphQLInputType } from 'graphql'
+import { GraphQLInputObjectType, GraphQLList, type GraphQLInputType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { connectKeys, inserts, nestedRelations } from '../nested-inserts.ts'
 import type { RoleVisibility } from '../view.ts'
@@ -21,17 +21,9 @@ export const nestedInputs = (visible: RoleVisibility, entity: EntityFacts, types
 export const insertInput = (entity: EntityFacts, types: SchemaTypes): GraphQLInputObjectType =>
   types.part(entity, 'insertInput') as GraphQLInputObjectType
 
-/** Beside `insert` if the target has `upsert`. */
-export const conflictInput = (entity: EntityFacts, types: SchemaTypes): GraphQLInputFieldConfigMap => {
-  const type = types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined
-  return type === undefined
-    ? {}
-    : { onConflict: { type, description: 'What to do where such a row is there already.' } }
-}
-
-/** One change per related row, unless `onConflict` may accompany it. */
+/** One change per related row, unless arguments may accompany it. */
 export const alternativesOfRow = (entity: EntityFacts, types: SchemaTypes): { readonly isOneOf?: true } =>
-  types.part(entity, 'onConflict') === undefined ? types.alternatives(entity) : {}
+  Object.keys(types.insertArguments(entity)).length === 0 ? types.alternatives(entity) : {}
 
 export const makeParentInput =
   (visible: RoleVisibility): MakePart =>
@@ -46,7 +38,7 @@ export const makeParentInput =
       fields: () => ({
         ...(isInserted && { insert: { type: insertInput(entity, types), description: 'Adds it.' } }),
         ...(key && { connect: { type: key, description: 'Finds it by a key.' } }),
-        ...(isInserted && conflictInput(entity, types)),
+        ...(isInserted && types.insertArguments(entity)),
       }),
     })
   }
@@ -61,7 +53,7 @@ export const makeChildInput =
           fields: () => {
             const input = insertInput(entity, types)
             const type = part === 'childInput' ? input : new GraphQLList(nonNull(input))
-            return { insert: { type, description: 'Adds them.' }, ...conflictInput(entity, types) }
+            return { insert: { type, description: 'Adds them.' }, ...types.insertArguments(entity) }
           },
         })
       : undefined

@@ -3,7 +3,7 @@ import { changeForms, changeParts, type ChangePart } from '../../contract/relate
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { changeMembers, relatedChanges, type ChangeMember } from '../related-change-facts.ts'
 import type { RoleVisibility } from '../view.ts'
-import { alternativesOfRow, conflictInput, insertInput } from './nested.ts'
+import { alternativesOfRow, insertInput } from './nested.ts'
 import { scalars } from './scalars.ts'
 import { nonNull, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
@@ -53,7 +53,7 @@ const makeChange =
         Object.fromEntries(
           members.flatMap((member): (readonly [string, GraphQLInputFieldConfig])[] => [
             [member, { type: memberType(entity, types, of === 'children', member), description: helps[member] }],
-            ...(member === 'insert' ? Object.entries(conflictInput(entity, types)) : []),
+            ...(member === 'insert' ? Object.entries(types.insertArguments(entity)) : []),
           ]),
         ),
     })

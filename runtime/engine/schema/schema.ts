@@ -27,7 +27,6 @@ import { makeInterfacePart } from './interface-collections.ts'
 import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { createTypes, type MakePart, type SchemaTypes } from './types.ts'
-import { makeConstraint, makeOnConflict, makeUpdateField } from './upsert.ts'
 import { makeRowInput, operatorMakers, updateTypes } from './updates.ts'
 import { makeInsertInput, makeResponse, makeUpdateInput } from './writes.ts'
 
@@ -108,9 +107,6 @@ const coreMakers = (visible: RoleVisibility): Readonly<Record<CorePart, MakePart
   avg: makeFigureResult(visible, 'avg'),
   min: makeFigureResult(visible, 'min'),
   max: makeFigureResult(visible, 'max'),
-  onConflict: makeOnConflict,
-  constraint: makeConstraint(visible),
-  updateField: makeUpdateField(visible),
 })
 
 const typesOf = (visible: RoleVisibility): SchemaTypes =>

@@ -61,6 +61,8 @@ export interface SchemaTypes {
   readonly collectionArguments: (entity: EntityFacts) => GraphQLFieldConfigArgumentMap
   /** Further fields of its connections. */
   readonly connectionFields: (entity: EntityFacts) => Fields
+  /** Further arguments of inserts. */
+  readonly insertArguments: (entity: EntityFacts) => GraphQLFieldConfigArgumentMap
   readonly node: GraphQLInterfaceType
   /** An interface from comments. */
   readonly interface: (name: string) => GraphQLInterfaceType
@@ -79,6 +81,8 @@ declare module '../additions.ts' {
     readonly makers?: (visible: RoleVisibility) => Readonly<Partial<Record<keyof AddedParts, MakePart>>>
     /** Further arguments of fields with a collection of the relation. */
     readonly collectionArguments?: (entity: EntityFacts, types: SchemaTypes) => GraphQLFieldConfigArgumentMap
+    /** Further arguments of inserts into the relation, and members of the objects with related rows to insert. */
+    readonly insertArguments?: (entity: EntityFacts, types: SchemaTypes) => GraphQLFieldConfigArgumentMap
     /** Further fields of its connections. */
     readonly connectionFields?: (entity: EntityFacts, types: SchemaTypes) => Fields
   }
@@ -236,6 +240,7 @@ export function createTypes(
     rowArguments: (of) => Object.assign({}, ...additions.map((one) => one.rowArguments?.(of))),
     collectionArguments: (entity) =>
       Object.assign({}, ...additions.map((one) => one.collectionArguments?.(entity, types))),
+    insertArguments: (entity) => Object.assign({}, ...additions.map((one) => one.insertArguments?.(entity, types))),
     connectionFields: (entity) => Object.assign({}, ...additions.map((one) => one.connectionFields?.(entity, types))),
     part,
     enum: (item) => typesOf(item).type,

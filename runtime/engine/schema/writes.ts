@@ -100,15 +100,10 @@ const response = (
 ): GraphQLObjectType => types.part(entity, part) as GraphQLObjectType
 
 function insertField(visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): SchemaField {
-  // Existing rows are read.
-  const onConflict = visible.isExposed(entity)
-    ? (types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined)
-    : undefined
   return field(response(entity, 'insertResponse', types), { kind: 'insert', entity }, `Adds rows to ${entity.name}.`, {
     objects: { type: nonNull(new GraphQLList(nonNull(input(entity, types)))), description: 'The rows to add.' },
-    ...(onConflict && {
-      onConflict: { type: onConflict, description: 'What to do where such a row is there already.' },
-    }),
+    // Existing rows are read.
+    ...(visible.isExposed(entity) && types.insertArguments(entity)),
   })
 }
 

@@ -1,28 +1,19 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { badArgument, refusedAt } from '../protocol/failures.ts'
-import { amongMeant } from './meant.ts'
-import { planFilter } from './filter.ts'
-import { absent, isGiven, memberOf, type Input } from './input.ts'
-import { presetsOf } from './inputs.ts'
+import { refusedAt } from '../protocol/failures.ts'
+import { isGiven, memberOf, type Args, type Input } from './input.ts'
 import type { Planner } from './planner.ts'
 import type { OnConflict } from './plan-nodes.ts'
 
-/** `onConflict` (spec/graphql.md 17): names of keys and columns are values of enums. */
-export function planConflict(planner: Planner, entity: EntityFacts, input: Input): OnConflict | null {
-  if (input.kind !== 'object') return null
-  const given = new Map(input.fields)
-  const [key, fields, filter] = ['constraint', 'updateFields', 'filter'].map((name) => given.get(name))
-  // Only with validation off it may be missing.
-  if (key?.kind !== 'leaf') throw badArgument('Invalid input for NonNull type')
-  const update = fields?.kind === 'leaf' ? [...new Set(fields.value as readonly string[])] : []
-  if (update.length === 0) return { key: String(key.value), update, filter: null }
-  const condition = filter === undefined ? null : planFilter(planner, entity, filter)
-  return {
-    key: String(key.value),
-    update,
-    filter: amongMeant(planner.visible, entity, condition, (name) => given.get(name) ?? absent),
-    ...presetsOf(planner, entity, 'update'),
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** The treatment of existing rows, from the arguments of an insert; null: they fail it. */
+    readonly planConflict?: (planner: Planner, entity: EntityFacts, args: Args) => OnConflict | null
   }
+}
+
+export function conflictOf(planner: Planner, entity: EntityFacts, args: Args): OnConflict | null {
+  const [found = null] = planner.visible.additions.flatMap((one) => one.planConflict?.(planner, entity, args) ?? [])
+  return found
 }
 
 /**
@@ -40,10 +31,11 @@ export function planSharedConflict(
   entity: EntityFacts,
   holders: readonly Input[],
 ): OnConflict | null {
-  const inputs = holders.map((holder) => memberOf(holder, 'onConflict'))
-  const [first = null, ...others] = inputs.map((input) => planConflict(planner, entity, input))
+  const [first = null, ...others] = holders.map((holder) =>
+    conflictOf(planner, entity, (name) => memberOf(holder, name)),
+  )
   // Conditions have their own values in each request, so planning cannot compare them.
-  const isConditional = inputs.some((input) => isGiven(memberOf(input, 'filter')))
+  const isConditional = holders.some((holder) => isGiven(memberOf(memberOf(holder, 'onConflict'), 'filter')))
   if (others.length > 0 && (isConditional || others.some((other) => wordOf(other) !== wordOf(first))))
     throw refusedAt(key, `Several objects with "${name}" take the same "onConflict", without "filter"`)
   return first

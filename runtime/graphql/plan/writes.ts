@@ -1,7 +1,7 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { byField } from '../../engine/visible.ts'
 import { badArgument } from '../protocol/failures.ts'
-import { planConflict } from './conflict.ts'
+import { conflictOf } from './conflict.ts'
 import { amongMeant, planMark } from './meant.ts'
 import { planFilter } from './filter.ts'
 import { objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
@@ -25,7 +25,7 @@ export function planWrite(
   const change = { key: selected.key, entity, members }
   if (kind === 'insert') {
     const objects = objectsOf(args('objects'))
-    const onConflict = planConflict(planner, entity, args('onConflict'))
+    const onConflict = conflictOf(planner, entity, args)
     if (!namesRelated(planner.visible, entity, args('objects'))) {
       const rows = planRows(planner, entity, args('objects'), objects)
       return { kind, ...change, rows, ...(onConflict && { onConflict }), ...presetsOf(planner, entity, 'insert') }
