@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { ProjectAnswer } from './console/admin/call.ts'
 import { type App, buildApp, toClientError, type AppParts } from './app.ts'
@@ -121,6 +122,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
     ownUrl,
     serving,
     service: null,
+    draining: false,
   }
   const { app, live, servers } = assemble(assembly)
   // The primary process serves those of all its workers.
@@ -143,6 +145,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
       return true
     },
     stop: async () => {
+      await drainTime(assembly)
       shards.stop()
       projectKeys.stop()
       live.stop()
@@ -246,6 +249,8 @@ interface Assembly extends ServerParts {
   readonly serving: Serving
   /** Null: no schema was loaded yet, and every request is answered 503. */
   service: GraphqlService | null
+  /** The process has been asked to stop, and serves until balancers know. */
+  draining: boolean
 }
 
 /** `listeningUrl` is asked when the first request is there: only then is it known. */
@@ -349,8 +354,10 @@ function assemble(
   return { app, live, servers }
 }
 
-const healthOf = ({ watched, fault, database, replicas }: Assembly): HealthChecks =>
-  createHealthChecks({
+function healthOf(assembly: Assembly): HealthChecks {
+  const { watched, fault, database, replicas } = assembly
+  return createHealthChecks({
+    isDraining: () => assembly.draining,
     revision: watched.revision,
     compileFailedAt: watched.failedAt,
     fault,
@@ -359,6 +366,7 @@ const healthOf = ({ watched, fault, database, replicas }: Assembly): HealthCheck
     ping: database.ping,
     now: () => performance.now(),
   })
+}
 
 function authOf(assembly: Assembly, verify: VerifyToken): AppParts['auth'] {
   const { settings, observers, auth, database, replicas, projectKeys } = assembly
@@ -439,6 +447,16 @@ const lastWordsMs = 150
 const leavingMs = 250
 /** A statement that outlived its request ends with its connection, which ends with this process. */
 const databaseGraceMs = 1_000
+
+/** Lets balancers notice that the process is not ready, before it stops serving; a successor that listens makes this needless. */
+async function drainTime(assembly: Assembly): Promise<void> {
+  const { settings, siblings, service, log } = assembly
+  const drainMs = settings.shutdownDrainMs
+  if (drainMs === 0 || service === null || siblings?.isReplaced() === true) return
+  assembly.draining = true
+  log({ kind: 'draining', drainMs })
+  await sleep(drainMs)
+}
 
 /**
  * Lets requests end within the grace period. Then running requests are cancelled and answered; a request that still has

@@ -32,6 +32,7 @@ export async function superviseServers(
     source,
     log,
     graceMs: settings.shutdownGraceMs,
+    drainMs: settings.shutdownDrainMs,
     replicaMaxStalenessMs: settings.replicaMaxStalenessMs,
     sumMetrics: text,
     stopRequested,

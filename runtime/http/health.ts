@@ -4,8 +4,8 @@ import { within } from '../lib/timers.ts'
 import { retryAfterSeconds } from './boundary.ts'
 
 export interface Health {
-  /** `starting`: no schema is loaded yet; `down`: the database does not answer. */
-  readonly status: 'ok' | 'starting' | 'down'
+  /** `starting`: no schema is loaded yet; `down`: the database does not answer; `stopping`: the process ends soon. */
+  readonly status: 'ok' | 'starting' | 'down' | 'stopping'
   /** Revision of the artifacts that are served. */
   readonly revision: string | null
   /** When compiling the newest schema failed; the reason is in the log, because this is public. */
@@ -24,6 +24,7 @@ export interface HealthChecks {
 }
 
 export interface HealthSources {
+  readonly isDraining: () => boolean
   readonly revision: () => string | null
   readonly compileFailedAt: () => string | null
   readonly fault: () => string | null
@@ -55,7 +56,7 @@ export function createHealthChecks(sources: HealthSources): HealthChecks {
     const revision = sources.revision()
     const replicas = sources.replicas?.()
     return {
-      status: revision === null ? 'starting' : status,
+      status: revision === null ? 'starting' : sources.isDraining() ? 'stopping' : status,
       revision,
       compileFailedAt: sources.compileFailedAt(),
       fault: sources.fault(),

@@ -260,6 +260,13 @@ export const settingKeys = {
     parse: wholeNumber(100, 600_000),
     fallback: 10_000,
   },
+  shutdownDrainMs: {
+    env: 'SHUTDOWN_DRAIN_MS',
+    help: 'Milliseconds after SIGTERM during which /readyz answers 503 and requests are still served.',
+    secret: false,
+    parse: wholeNumber(0, 600_000),
+    fallback: 0,
+  },
   shutdownGraceMs: {
     env: 'SHUTDOWN_GRACE_MS',
     help: 'Milliseconds that running requests have to finish after SIGTERM.',

@@ -41,3 +41,23 @@ it('a process that is asked to stop waits for no connection that has sent nothin
   expect(await served.stop()).toBeLessThan(10_000)
   await ended
 })
+
+it.each(['1', '2'])('a process with %s workers serves while balancers notice that it is not ready', async (workers) => {
+  const served = await serveBuilt(db, { SHUTDOWN_DRAIN_MS: '1500', WORKERS: workers })
+  const get = (path: string): Promise<Response> => fetch(served.url + path, { headers: { connection: 'close' } })
+  const stopped = served.stop()
+  await expect.poll(async () => (await get('/readyz')).status, { interval: 20 }).toBe(503)
+  expect(await (await get('/readyz')).json()).toMatchObject({ status: 'stopping' })
+  const ask = (): Promise<number> =>
+    fetch(`${served.url}/graphql/v1`, {
+      method: 'POST',
+      headers: { apikey: served.anon, 'content-type': 'application/json', connection: 'close' },
+      body: '{"query":"{ __typename }"}',
+    }).then(({ status }) => status)
+  const statuses = [(await get('/livez')).status, await ask()]
+  await pause(700)
+  expect([...statuses, await ask()]).toEqual([200, 200, 200])
+  const ms = await stopped
+  expect(ms).toBeGreaterThan(1_500)
+  expect(ms).toBeLessThan(8_000)
+})

@@ -41,7 +41,7 @@ export async function serveBuilt(
   /** Receives what it notes, also before it is ready. */
   hear: (notes: string) => void = () => undefined,
 ): Promise<Served> {
-  const port = await freePort()
+  const port = Number(environment['PORT'] ?? (await freePort()))
   const address = host?.address ?? '127.0.0.1'
   const url = `http://${address}:${port}`
   const env = {

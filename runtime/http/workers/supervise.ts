@@ -10,8 +10,9 @@ import type { Exit, WorkerProcess } from './worker-process.ts'
 export interface Supervision extends Services {
   readonly workers: number
   readonly log: Log
-  /** The grace period of a worker in milliseconds. */
+  /** The grace period of a worker in milliseconds, and the time before it in which balancers notice. */
   readonly graceMs: number
+  readonly drainMs: number
   readonly stopRequested: Promise<string>
   readonly onReady: (url: string) => void
 }
@@ -77,7 +78,7 @@ async function keepFilled({ group, filled, stopping, log }: Supervising, first: 
   }
 }
 
-async function endAll({ group, stopping, log, graceMs }: Supervising, reason: string): Promise<void> {
+async function endAll({ group, stopping, log, graceMs, drainMs }: Supervising, reason: string): Promise<void> {
   stopping.abort()
   log({ kind: 'stopping', signal: reason })
   // A worker that does not receive yet serves no client.
@@ -85,7 +86,7 @@ async function endAll({ group, stopping, log, graceMs }: Supervising, reason: st
     if (place.hears) place.send({ kind: 'stop', reason, replaced: false })
     else place.kill()
   const ended = Promise.all([...group.alive].map(({ exit }) => exit))
-  if (!(await within(graceMs + killAfterMs, ended))) for (const place of group.alive) place.kill()
+  if (!(await within(drainMs + graceMs + killAfterMs, ended))) for (const place of group.alive) place.kill()
   await ended
   log({ kind: 'stopped' })
 }

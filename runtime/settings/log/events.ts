@@ -22,6 +22,7 @@ const row = <E extends object>(level: LogLevel, say: (event: Readonly<E>) => str
 const eventTable = {
   listening: row<{ url: string }>('info', ({ url }) => `listening on ${url}`),
   stopping: row<{ signal: string }>('info', ({ signal }) => `stopping on ${signal}`),
+  draining: row<{ drainMs: number }>('info', ({ drainMs }) => `not ready, and serving for another ${drainMs} ms`),
   'stop-forced': row<{ graceMs: number }>(
     'warn',
     ({ graceMs }) => `requests still ran after ${graceMs} ms and were cancelled`,

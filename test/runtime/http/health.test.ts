@@ -2,8 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { createHealthChecks } from '../../../runtime/http/health.ts'
 
 const setUp = () => {
-  const world = { now: 0, up: true, pings: 0, lastAnswer: -Infinity, revision: null as string | null }
+  const world = {
+    now: 0,
+    up: true,
+    pings: 0,
+    lastAnswer: -Infinity,
+    revision: null as string | null,
+    draining: false,
+  }
   const checks = createHealthChecks({
+    isDraining: () => world.draining,
     revision: () => world.revision,
     compileFailedAt: () => null,
     fault: () => null,
@@ -38,6 +46,13 @@ describe('health', () => {
     world.now += 1000
     expect((await ready()).status).toBe('ok')
   })
+  it('is stopping while balancers notice, though the process still serves', async () => {
+    const { world, alive, ready } = setUp()
+    world.revision = 'one'
+    world.draining = true
+    expect([alive().status, (await ready()).status]).toEqual(['stopping', 'stopping'])
+  })
+
   it('takes the answer of any request for a good one, for five seconds', async () => {
     const { world, ready } = setUp()
     Object.assign(world, { revision: 'abc', up: false, now: 10_000, lastAnswer: 10_000 })

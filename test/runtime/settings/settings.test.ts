@@ -49,6 +49,7 @@ describe('settings', () => {
         googleIssuer: 'https://accounts.google.com',
         bodyLimitBytes: 1_048_576,
         writeTimeoutMs: 10_000,
+        shutdownDrainMs: 0,
         shutdownGraceMs: 10_000,
         liveStreams: 20_000,
         logLevel: 'info',
