@@ -12,6 +12,7 @@ import {
   type TestDatabaseOptions,
 } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
+import { lawMajors } from '../support/whole.ts'
 
 const done = { ready: true, followed: true, live: true, statements: [] }
 
@@ -34,6 +35,7 @@ const connect = async (url: string): Promise<pg.Client> => {
 }
 
 describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
+  const law = test.runIf(lawMajors().includes(major))
   const opened: TestDatabase[] = []
   const create = async (options: Omit<TestDatabaseOptions, 'major'> = {}): Promise<TestDatabase> => {
     const made = await createDatabase({ major, ...options })
@@ -62,7 +64,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     expect((await database.query(footprint)).rows).toEqual(before)
   })
 
-  test('two at once do not collide', async () => {
+  law('two at once do not collide', async () => {
     const database = await create()
     const both = await Promise.all(
       [1, 2, 3].map(() => prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })),
@@ -117,7 +119,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     },
   )
 
-  test('functions of schema auth that exist are left alone', async () => {
+  law('functions of schema auth that exist are left alone', async () => {
     const database = await create({
       sql: `create schema auth; create function auth.uid() returns text language sql as $$ select 'mine' $$`,
     })
@@ -125,7 +127,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     expect((await database.query('select auth.uid() as uid')).rows).toEqual([{ uid: 'mine' }])
   })
 
-  test('a function of ours that is out of date is replaced', async () => {
+  law('a function of ours that is out of date is replaced', async () => {
     const database = await create()
     await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })
     const old = `create or replace function catalograph.refuse(reason text) returns boolean
@@ -136,7 +138,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     await expect(database.query(`select catalograph.refuse('no')`)).rejects.toMatchObject(refusal)
   })
 
-  test('the counter of changes plans its questions once in a session, also where an older version made it', async () => {
+  law('the counter of changes plans its questions once in a session, also where an older version made it', async () => {
     const database = await create()
     const { url, query } = database.superuser(makesEventTriggers)
     const settings = async (): Promise<unknown> =>
@@ -152,7 +154,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     expect(await settings()).toEqual(once)
   })
 
-  test.each([
+  law.each([
     ['recorded no changes', 'drop table catalograph.schema_record'],
     ['recorded no steps', 'alter table catalograph.schema_record drop column step'],
     ['recorded no relations that have no name', 'alter table catalograph.schema_record drop column unnamed'],
@@ -171,7 +173,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     expect(rows).toEqual([{ recorded: true }])
   })
 
-  test('a preparation that meets a lock gives up and can be tried again', async () => {
+  law('a preparation that meets a lock gives up and can be tried again', async () => {
     const database = await create()
     await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })
     await database.query(`drop function catalograph.refuse(text)`)
@@ -189,7 +191,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     expect(await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })).toMatchObject(unfollowed)
   })
 
-  test('policies can ask who asks; anonymous callers and missing claims are nobody', async () => {
+  law('policies can ask who asks; anonymous callers and missing claims are nobody', async () => {
     const database = await create()
     await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })
     const sub = '6a4d6cc0-1b0f-4f6f-8f3e-0a0a0a0a0a0a'
@@ -202,7 +204,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     for (const role of ['anon', 'service_role']) expect(await ask(database, role, '', who)).toEqual(nobody)
   })
 
-  test('removing what was made leaves a database that still accepts changes', async () => {
+  law('removing what was made leaves a database that still accepts changes', async () => {
     const database = await create()
     await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })
     await database.query('drop schema catalograph cascade')

@@ -99,10 +99,8 @@ test.each(keys.flatMap(({ key, on }) => (key === besideModel ? on : [])))(
     const of = new RegExp(`^comment on ${statementOf[kind]} [^;]*;`, 'gm')
     const without = (sql: string): string =>
       sql.replace(of, (text) => text.replaceAll(given(besideModel), given('no live')))
-    const having = schemas.filter((sql) => without(sql) !== sql)
-    const showing = await Promise.all(
-      having.map(async (sql) => (await caseOf(without(sql))).live !== (await caseOf(sql)).live),
-    )
+    const having = cases.filter(({ sql }) => without(sql) !== sql)
+    const showing = await Promise.all(having.map(async ({ sql, live }) => (await caseOf(without(sql))).live !== live))
     expect(showing).toContain(true)
   },
 )

@@ -48,7 +48,9 @@ import {
   type Row,
   type Storm,
 } from '../support/storm/storm.ts'
+import { majors } from '../support/clusters.ts'
 import { chosenMajors, chosenTopology, openChosen } from '../support/topologies.ts'
+import { lawMajors } from '../support/whole.ts'
 
 /**
  * Promise: whatever is created, altered, renamed, dropped, granted, revoked and commented while requests run, each of them is
@@ -61,7 +63,9 @@ import { chosenMajors, chosenTopology, openChosen } from '../support/topologies.
  * rows are spread over the shards of its workers.
  */
 const seed = Number(process.env['STORM_SEED'] ?? Date.now() % 1_000_000)
-const seconds = Number(process.env['STORM_MINUTES'] ?? 0.12) * 60
+const minutes = process.env['STORM_MINUTES']
+const seconds = Number(minutes ?? 0.12) * 60
+const asked = chosenMajors(minutes === undefined ? lawMajors() : majors())
 
 const distribute = (name: string): string => `select create_distributed_table('${name}', 'id')`
 
@@ -200,7 +204,7 @@ const runCompiled = (servers: readonly CompiledServer[], folder: ArtifactsFolder
   ),
 ]
 
-describe.each(chosenMajors())('a storm of schema changes on PostgreSQL %i', (major) => {
+describe.each(asked)('a storm of schema changes on PostgreSQL %i', (major) => {
   const tables = [0, 1, 2].map((id): Table => ({ id, commits: [{ asked: 0, done: 0, state: initial(id) }] }))
   let db: Standing
   const services: Serving[] = []

@@ -12,11 +12,11 @@ import { keysCommand } from '../../compiler/commands/keys.ts'
 import { prepareCommand } from '../../compiler/commands/prepare.ts'
 import { mailsTo } from '../support/auth.ts'
 import { runCommand } from '../support/command.ts'
-import { majors } from '../support/database.ts'
 import { commandsIn, demoSql, examplesIn, readPage } from '../support/examples.ts'
 import { createOwnedDatabase, type OwnedDatabase } from '../support/owned-database.ts'
 import { converse, curl } from '../support/page-requests.ts'
 import { keys, whileServed } from '../support/while-served.ts'
+import { lawMajors } from '../support/whole.ts'
 
 /**
  * The pages for a database of one's own, in their order, as an owner who is no superuser, and the requests to auth, whose demo this owner
@@ -32,7 +32,7 @@ const signingKey = { ...privateKey.export({ format: 'jwk' }), kid: 'first', alg:
 const inputOf = (words: readonly string[]): string =>
   words.includes('jwt_keys') ? JSON.stringify({ keys: [signingKey] }) : 'a secret'
 
-describe.each(majors())('the pages for a database of one’s own, on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('the pages for a database of one’s own, on PostgreSQL %i', (major) => {
   let owned: OwnedDatabase
   let folder: string
   let environment: Record<string, string>

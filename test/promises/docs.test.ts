@@ -20,6 +20,7 @@ import {
   refusalOf,
   type Example,
 } from '../support/examples.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { ask, check, converse, curl } from '../support/page-requests.ts'
 
 /** What the pages show works as it stands there, on the demo. Those of the additions are in additions-examples.test.ts. */
@@ -45,6 +46,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const asked = (example: Example): boolean =>
   /^(sql|graphql)$/.test(example.language) || (example.language === 'sh' && /^ *curl /m.test(example.text))
 
+const onDemo = (): Promise<AuthServer> => startAuthServer({ sql: demoSql() })
+/** Of the pages that leave its schema as it is. */
+const server = forSuite(onDemo)
+
 describe.each(pages)('%s', (page) => {
   const examples = examplesIn(readPage(page))
 
@@ -59,9 +64,9 @@ describe.each(pages)('%s', (page) => {
   })
 
   it.skipIf(additionPages.includes(page) || !examples.some(asked))('shows requests that are answered', async () => {
-    const server = await startAuthServer({ sql: demoSql() })
-    onTestFinished(() => server.stop())
-    for (const example of examples.filter(asked)) await run(server, example)
+    const changed = examples.some(({ language }) => language === 'sql') ? await onDemo() : null
+    onTestFinished(() => changed?.stop())
+    for (const example of examples.filter(asked)) await run(changed ?? server, example)
   })
 })
 
@@ -96,8 +101,6 @@ describe('the pages', () => {
 
 describe('docs/auth.md', () => {
   it('shows a program that signs somebody up', async () => {
-    const server = await startAuthServer({ sql: demoSql() })
-    onTestFinished(() => server.stop())
     const [program] = examplesIn(readPage('docs/auth.md')).filter(({ language }) => language === 'js')
     expect(await converse(server, program?.text ?? '', folder)).toMatch(/"records":[ ]*\[\{"id":/)
   })
@@ -105,8 +108,6 @@ describe('docs/auth.md', () => {
 
 describe('docs/your-own-database.md', () => {
   it('shows what diff prints', async () => {
-    const server = await startAuthServer({ sql: demoSql() })
-    onTestFinished(() => server.stop())
     const examples = examplesIn(readPage('docs/your-own-database.md'))
     const shell = examples.find(({ text }) => text.includes('catalograph diff'))?.text ?? ''
     const shown = examples.find(({ text }) => text.startsWith('migration.sql:'))?.text ?? ''

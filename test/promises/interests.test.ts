@@ -131,7 +131,7 @@ test(
   { timeout: 120_000 },
   async () => {
     const tally: Tally = { watched: 0, changed: 0, spared: 0 }
-    const end = Date.now() + Number(process.env['INTERESTS_SECONDS'] ?? sized(10, 4)) * 1_000
+    const end = Date.now() + Number(process.env['INTERESTS_SECONDS'] ?? sized(10, 2)) * 1_000
     for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: 200 })) {
       // A busy machine takes longer for as much.
       if (Date.now() > end && isEnough(tally)) break

@@ -144,7 +144,7 @@ describePresent(
     beforeAll(async () => {
       standing = await open({ sql })
       served = await serveBuilt(standing, standing.environment, standing.host)
-      audience = openAudience(served, 12)
+      audience = openAudience(served, 4)
     }, 120_000)
     afterAll(async () => {
       audience?.close()
@@ -154,7 +154,7 @@ describePresent(
 
     it('the streams report each commit, in order', async () => {
       await audience.hear(0)
-      await audience.hear(await count(standing, 40))
+      await audience.hear(await count(standing, 15))
     })
 
     it.each(Object.entries(troubles[name] ?? {}))('the streams go on when %s', async (_what, trouble) => {
@@ -176,7 +176,7 @@ describe('streams', { timeout: 240_000 }, () => {
 
   it('cost Postgres nothing while nothing changes, but a sign of life of each process', async () => {
     const served = await serveBuilt(db)
-    const audience = openAudience(served, 50)
+    const audience = openAudience(served, 20)
     onTestFinished(async () => {
       audience.close()
       await served.stop()

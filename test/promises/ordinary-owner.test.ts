@@ -8,6 +8,7 @@ import { asRole, majors } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { whileServed } from '../support/while-served.ts'
 import { createOwnedDatabase, type OwnedDatabase } from '../support/owned-database.ts'
+import { lawMajors } from '../support/whole.ts'
 
 /** Everything works for an owner who may create roles and databases and is no superuser. */
 
@@ -150,7 +151,7 @@ describe.each(majors())('an owner who did not make the roles of the API, on Post
   })
 })
 
-describe.each(majors())('a database that an owner and a superuser prepared, on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('a database that an owner and a superuser prepared, on PostgreSQL %i', (major) => {
   let owned: OwnedDatabase
   beforeEach(async () => {
     owned = await createOwnedDatabase(major)

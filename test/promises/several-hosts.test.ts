@@ -15,7 +15,7 @@ import { sized } from '../support/whole.ts'
  * them; HOSTS_MINUTES is for how long.
  */
 const seed = Number(process.env['HOSTS_SEED'] ?? Date.now() % 1_000_000)
-const seconds = Number(process.env['HOSTS_MINUTES'] ?? sized(0.25, 0.12)) * 60
+const seconds = Number(process.env['HOSTS_MINUTES'] ?? sized(0.25, 0.06)) * 60
 
 const sql = `
   create table note (id int generated always as identity primary key, writer int not null, turn int not null);

@@ -10,7 +10,7 @@ import { sized } from '../support/whole.ts'
  * never received is lost with the old one, and counted apart. Long form: STALE_READS, STALE_LAG, STALE_CALLERS; STALE_SEED repeats
  * what callers choose.
  */
-const reads = Number(process.env['STALE_READS'] ?? sized(1_500, 900))
+const reads = Number(process.env['STALE_READS'] ?? sized(1_500, 450))
 const lag = process.env['STALE_LAG'] ?? '500ms'
 const seed = Number(process.env['STALE_SEED'] ?? Date.now() % 1_000_000)
 const callers = Number(process.env['STALE_CALLERS'] ?? 12)

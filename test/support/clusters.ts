@@ -25,6 +25,9 @@ export const publishClusters = (clusters: readonly Cluster[]): void => {
   process.env[variable] = JSON.stringify(clusters)
 }
 
+/** Of a run that a test starts: the servers of the run around it serve it, too. */
+export const arePublished = (): boolean => process.env[variable] !== undefined
+
 const clusters = (): readonly Cluster[] => {
   const text = process.env[variable]
   if (text === undefined) throw new Error('No test cluster is running: test/support/global-setup.ts has not run.')

@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Binaries } from '../../runtime/db/embedded/postgres-process.ts'
 import { startCluster, sweepClusters } from './cluster.ts'
 import type { ThrowAwayCluster } from './cluster.ts'
-import { publishClusters, wantedMajor, type Major } from './clusters.ts'
+import { arePublished, publishClusters, wantedMajor, type Major } from './clusters.ts'
 import { makeTemplates, warmTemplates } from './database.ts'
 import { binariesOf, embeddedMajor, isMissing } from './major-binaries.ts'
 import { isWhole } from './whole.ts'
@@ -43,6 +43,7 @@ function reportSeconds(since: number): void {
 }
 
 export default async function setUp(): Promise<() => Promise<void>> {
+  if (arePublished()) return () => Promise.resolve()
   const began = performance.now()
   const made: ThrowAwayCluster[] = []
   const tearDown = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-import { majors, type Major } from './clusters.ts'
+import type { Major } from './clusters.ts'
 import { citusMajor, noCitus, createDistributed } from './distributed.ts'
 import { owner } from './cluster.ts'
 import { noHosts } from './hosts/hosts.ts'
@@ -172,10 +172,10 @@ export const chosenTopology = (): Topology | null => {
   return topology
 }
 
-/** Majors that the run asks of: Citus has one. */
-export const chosenMajors = (): readonly Major[] => {
+/** Of these majors those that the run asks of: Citus has one. */
+export const chosenMajors = (all: readonly Major[]): readonly Major[] => {
   const major = chosenTopology()?.name === 'citus' ? citusMajor() : null
-  return major === null ? majors() : [major]
+  return major === null ? all : [major]
 }
 
 const openDirectly = withSettings({})

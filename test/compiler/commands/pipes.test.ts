@@ -127,7 +127,7 @@ describe.skipIf(process.platform === 'win32')('the output of a command into a pi
 
   const all = Object.entries(rows)
   // Every command prints through the same code, so that npm test asks some of each kind.
-  const some: ReadonlySet<string> = new Set(['serve', 'schema', 'report', 'auth', 'keys', 'mails', 'no-such-command'])
+  const some: ReadonlySet<string> = new Set(['serve', 'schema', 'auth', 'mails', 'no-such-command'])
   const isLeft = (name: string): boolean => !isWhole && !some.has(name)
   it.for(all.filter(([, { isLong }]) => isLong === true))(
     'is whole for a reader of %s that is slow',

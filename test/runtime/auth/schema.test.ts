@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { prepareDatabase } from '../../../compiler/following/prepare/prepare.ts'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { asRole, createDatabase, dropTemplates, majors, type TestDatabase } from '../../support/database.ts'
+import { lawMajors } from '../../support/whole.ts'
 
 const names = [
   'schema auth',
@@ -34,6 +35,7 @@ const columns = `select string_agg(column_name || ' ' || udt_name || coalesce('(
   from information_schema.columns where table_schema = 'auth' and table_name = $1`
 
 describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
+  const law = test.runIf(lawMajors().includes(major))
   const opened: TestDatabase[] = []
   const create = async (options: Parameters<typeof createDatabase>[0] = {}): Promise<TestDatabase> => {
     const made = await createDatabase({ major, ...options })
@@ -53,13 +55,13 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
     expect(await prepareDatabase({ url: db.ownerUrl, login: 'authenticator' })).toMatchObject({ ready: true })
   })
 
-  test('several at once do not collide', async () => {
+  law('several at once do not collide', async () => {
     const db = await create()
     const applied = await Promise.all([1, 2, 3].map(() => migrateAuth({ url: db.ownerUrl })))
     expect(applied.flat().sort()).toEqual([...names].sort())
   })
 
-  test('gives the tables of spec/auth.md 13 their columns, types and order', async () => {
+  law('gives the tables of spec/auth.md 13 their columns, types and order', async () => {
     const db = await create()
     await migrateAuth({ url: db.ownerUrl })
     const of = async (table: string): Promise<unknown> => (await db.query(columns, [table])).rows[0].columns
@@ -91,7 +93,7 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
     )
   })
 
-  test('protects every table and hands them to their owner', async () => {
+  law('protects every table and hands them to their owner', async () => {
     const db = await create({ prepare: true })
     await migrateAuth({ url: db.ownerUrl })
     const { rows } = await db.query(`select relname from pg_class
@@ -107,7 +109,7 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
     expect((await db.query('select auth.uid() as uid')).rows).toEqual([{ uid: null }])
   })
 
-  test('restores the rows of another project with COPY, as a dump of its data has them', async () => {
+  law('restores the rows of another project with COPY, as a dump of its data has them', async () => {
     const [from, to] = [await create(), await create()]
     for (const db of [from, to]) await migrateAuth({ url: db.ownerUrl })
     await from.query(`
@@ -138,7 +140,7 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
     expect((await to.query('select from auth.refresh_tokens')).rows).toEqual([])
   })
 
-  test('leaves tables that were there and adds what they lack', async () => {
+  law('leaves tables that were there and adds what they lack', async () => {
     const db = await create({
       sql: `create schema auth; create type auth.aal_level as enum ('aal1', 'aal2', 'aal3');
         create table auth.users (instance_id uuid, id uuid primary key, email varchar(255), phone text,

@@ -4,6 +4,7 @@ import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { createTestService } from '../../../support/service.ts'
+import { sized } from '../../../support/whole.ts'
 
 const schema = `
   comment on schema public is '@graphql({"inflect_names": true, "introspection": true, "nestedWrites": {"enabled": true}})';
@@ -359,7 +360,7 @@ describe('nestedWrites', () => {
           }))
           expect(answer.records).toEqual(expected)
         }),
-        { numRuns: 300 },
+        { numRuns: sized(300, 60) },
       ),
     60_000,
   )

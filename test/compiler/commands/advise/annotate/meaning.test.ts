@@ -189,7 +189,7 @@ describe('annotate', () => {
           await service.close()
         }
       })
-      await fc.assert(law, { numRuns: sized(12, 6) })
+      await fc.assert(law, { numRuns: sized(12, 3) })
     },
     120_000,
   )
