@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   prepare: async () => (await import('./prepare.ts')).prepareCommand,
+  unprepare: async () => (await import('./unprepare.ts')).unprepareCommand,
   compile: async () => (await import('./compile.ts')).compileCommand,
   report: async () => (await import('./report.ts')).reportCommand,
   annotate: async () => (await import('./annotate.ts')).annotateCommand,

@@ -128,7 +128,7 @@ describe('docs/your-own-database.md', () => {
 async function problemOf([program = '', ...words]: readonly string[]): Promise<string | null> {
   if (/^[A-Z_]+=/.test(program)) return problemOf(words)
   // Programs of others, which the machine that runs this need not have.
-  if (/^(curl|cat|psql|podman|kubectl|helm)$/.test(program)) return null
+  if (/^(curl|cat|psql|pg_dump|pg_dumpall|pg_restore|podman|kubectl|helm)$/.test(program)) return null
   if (program === 'node') return existsSync(join(root, words[0] ?? '')) ? null : 'there is no such file'
   if (program === 'export') return problemOfVariable(words[0]?.split('=')[0] ?? '')
   if (program === 'npm') return problemOfScript(words)

@@ -32,6 +32,7 @@ const rows: Readonly<Record<string, Row>> = {
   serve: { args: [], exitCode: 0 },
   doctor: { args: ['--json'], exitCode: 0 },
   prepare: { args: ['--sql'], exitCode: 0 },
+  unprepare: { args: ['--sql'], exitCode: 0 },
   compile: { args: ['--dump', 'catalog'], exitCode: 0, isLong: true },
   report: { args: ['--json'], exitCode: 0, isLong: true },
   annotate: { args: [], exitCode: 0, isLong: true },
