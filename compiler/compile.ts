@@ -60,15 +60,18 @@ export interface Compiler {
    * @param last returned if the database still has its version
    */
   readonly compile: (last?: Compiled) => Promise<Compiled>
+  /** The catalogue as it is now; the next compile continues with it. Rejects in the same way. */
+  readonly readAhead: () => Promise<Catalog>
 }
 
 /** A compiler for one database. It memoizes the results of its passes, so that a small change compiles quickly. */
 export function createCompiler(options: CompilerOptions): Compiler {
   const { memo = createMemo(), reportsAll } = options
-  const read = createDatabaseReader(options, commentKeys, memo)
+  const { read, ahead } = createDatabaseReader(options, commentKeys, memo)
   const emit = createEmitter(memo)
   const obeyed = reportsAll ? reportingAll : additions
   return {
+    readAhead: ahead,
     compile: async (last) => {
       const { timed, timings } = createStopwatch()
       const found = await read(timed, last)

@@ -39,6 +39,14 @@ export interface Revision {
   readonly compiled?: CompiledDocuments
   /** Why a newer state of the database is not this revision; absent if this is the newest. */
   readonly failure?: string
+  /** Reads the database. Null: its state must be compiled; absent: each state must. Rejects as the source does. */
+  readonly later?: () => Promise<LaterState | null>
+}
+
+/** A later state of the database, in which only columns and the like of some relations are others than in a revision. */
+export interface LaterState {
+  readonly version: string
+  readonly changed: readonly ObjectId[]
 }
 
 /**

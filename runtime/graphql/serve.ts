@@ -17,7 +17,7 @@ import type { DocumentRequest, Documents } from './prepared/documents.ts'
 import { refuse } from './protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from './protocol/request-and-answer.ts'
 import { bindAll } from './run/bind.ts'
-import { cacheStatsOf, type CacheStats, createLoad, type Loaded } from './run/served.ts'
+import { cacheStatsOf, type CacheStats, createKeep, createLoad, type Loaded } from './run/served.ts'
 import {
   createCell,
   type EngineCell,
@@ -97,7 +97,7 @@ interface MadeParts {
 
 export function createService(parts: ServiceParts & MadeParts, additions: readonly ServiceAddition[]): GraphqlService {
   const { database, source, now = Date.now, apart, engineAdditions, failed } = parts
-  const cell = createCell(createLoad(source, engineAdditions, now), now)
+  const cell = createCell(createLoad(source, engineAdditions, now), now, { keep: createKeep(now) })
   const texts = createTexts()
   const { serve, watch } = createPipeline<Loaded, TextRequestState>({
     cell,

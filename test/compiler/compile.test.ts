@@ -119,9 +119,9 @@ describe('a follower', () => {
     change: (compiling: () => Promise<Compiled>) => Promise<Compiled> = (run) => run(),
   ): RevisionSource => {
     compiled = []
-    const { compile } = compiler()
+    const { compile, readAhead } = compiler()
     return createFollower({
-      compiler: { compile: () => change(compile) },
+      compiler: { compile: () => change(compile), readAhead },
       query: database.query,
       version: versionExpression,
       guarded: true,

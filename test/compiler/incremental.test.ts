@@ -3,6 +3,8 @@ import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createCatalogReader, readCatalog } from '../../compiler/catalog/read.ts'
 import { createCompiler, type Compiled } from '../../compiler/compile.ts'
+import { laterState } from '../../compiler/following/serving/later-state.ts'
+import type { EntityFacts } from '../../runtime/contract/manifest.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
 import { withoutMemory } from '../../runtime/lib/memo/memo.ts'
 import { createDatabase } from '../support/database.ts'
@@ -232,6 +234,37 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
       for (const other of others) expect(followed, where).toBe(other)
     }
     expect(applied.length).toBeGreaterThan(count / 6)
+  })
+
+  test(`keeps what laterState says as it was (SEED=${seed})`, { timeout: 60_000 + count * 500 }, async () => {
+    const { db } = (await database.query('select current_database() as db')).rows[0]
+    const follower = createCompiler({ query: database.query, ...options })
+    const besides = ({ revision, model }: Compiled, changed: readonly string[]): unknown => {
+      const isBeside = ({ id }: { readonly id: string }): boolean => !changed.includes(id)
+      const headOf = ({ name, key, grants }: EntityFacts): unknown => ({ name, key, grants })
+      const { entities } = revision.manifest
+      return {
+        manifest: { ...revision.manifest, entities: entities.filter(isBeside) },
+        heads: entities.map(headOf),
+        modules: revision.entities.filter(isBeside),
+        functions: revision.functions,
+        sql: model.entities.filter(isBeside),
+      }
+    }
+    let before = await follower.compile()
+    let kept = 0
+    for (const [statement, number] of fc.sample(step, { numRuns: 2 * count, seed: seed + 1 })) {
+      const text = statement.replaceAll('%', String(number)).replaceAll('{db}', db)
+      await database.query(text).catch(() => database.query('rollback'))
+      const later = laterState(before, await follower.readAhead())
+      const now = await follower.compile()
+      if (later !== null && later.version === now.revision.version) {
+        kept += 1
+        expect(besides(now, later.changed), text).toEqual(besides(before, later.changed))
+      }
+      before = now
+    }
+    expect(kept).toBeGreaterThan(count / 12)
   })
 
   describe('reads only relations that records name', () => {

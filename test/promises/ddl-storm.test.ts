@@ -23,6 +23,7 @@ import {
   initial,
   names,
   noises,
+  tableIds,
   type Change,
   type Commit,
   type State,
@@ -205,19 +206,19 @@ const runCompiled = (servers: readonly CompiledServer[], folder: ArtifactsFolder
 ]
 
 describe.each(asked)('a storm of schema changes on PostgreSQL %i', (major) => {
-  const tables = [0, 1, 2].map((id): Table => ({ id, commits: [{ asked: 0, done: 0, state: initial(id) }] }))
+  const tables = tableIds.map((id): Table => ({ id, commits: [{ asked: 0, done: 0, state: initial(id) }] }))
   let db: Standing
   const services: Serving[] = []
   /** Null: the services ask through a topology. */
   let folder: ArtifactsFolder | null = null
   let compiled: readonly CompiledServer[] = []
   beforeAll(async () => {
-    const sql = `${[0, 1, 2].map((id) => create(initial(id))).join('')}
+    const sql = `${tableIds.map((id) => create(initial(id))).join('')}
       create role storm_group; create materialized view kept as select 1 as one;`
     db = await openChosen({ major, sql })
     if (db.distributed) {
       await db.query('alter role anon login')
-      for (const id of [0, 1, 2]) await db.query(distribute(initial(id).name))
+      for (const id of tableIds) await db.query(distribute(initial(id).name))
     }
     if (topology !== null) {
       // One by one: what has started is stopped where another one does not start.
@@ -282,7 +283,7 @@ describe.each(asked)('a storm of schema changes on PostgreSQL %i', (major) => {
       for (const table of tables) {
         const state = last(table)
         const [a, b] = names(state)
-        if (!state.exists) continue
+        if (!state.exists || state.plain) continue
         const { rows } = await db.query(
           `select a, b from ${state.name} where (a, b) not in (('${a}', '${b}'), ('${either}', '${either}'))`,
         )

@@ -36,6 +36,7 @@ export function followDatabase(url: string, options: FollowedOptions = {}): Foll
   const recorded = counted ? { counter: counterExpression } : {}
   const inner = createCompiler({ query, schemas, version, ...recorded })
   const compiler: typeof inner = {
+    ...inner,
     compile: async (last) => {
       compiling()
       const made = await inner.compile(last)

@@ -44,18 +44,28 @@ interface DatabaseRead {
 /** How often a database is read again that changes during the read. */
 const attempts = 5
 
+/** Reads a database for the compiler. */
+interface DatabaseReader {
+  /** Returns `last` if the database still has its version. */
+  readonly read: <Last extends Pick<DatabaseRead, 'catalog'>>(timed: Timed, last?: Last) => Promise<DatabaseRead | Last>
+  /** The catalogue as it is now, with which the next read continues. */
+  readonly ahead: () => Promise<Catalog>
+}
+
 /**
  * Creates a reader of a database. If tables cannot be watched only because they lack triggers, it installs them and
- * reads again: a comment makes a table live for the next request. If the database still has the version of `last`, it
- * returns that.
+ * reads again: a comment makes a table live for the next request.
  */
-export function createDatabaseReader(
-  options: DatabaseReaderOptions,
-  keys: KeyTable,
-  memo: Memo,
-): <Last extends Pick<DatabaseRead, 'catalog'>>(timed: Timed, last?: Last) => Promise<DatabaseRead | Last> {
+export function createDatabaseReader(options: DatabaseReaderOptions, keys: KeyTable, memo: Memo): DatabaseReader {
   const { query, triggers, ...readOptions } = options
-  const read = createCatalogReader(query, readOptions)
+  const readCatalog = createCatalogReader(query, readOptions)
+  let found: Catalog | null = null
+  /** Where `last` is given, each request checks the version: then what was read ahead will do. */
+  const next = async (last?: Pick<DatabaseRead, 'catalog'>): Promise<Catalog> => {
+    const kept = found
+    found = null
+    return last === undefined || kept === null || kept.version === last.catalog.version ? readCatalog() : kept
+  }
   const hasTriggers = triggers?.hasTriggers ?? 'false'
   const readLive = createLiveReader({ query, parse: treeApart, schemas: options.schemas, hasTriggers })
   const readAccess = createAccessReader(treeApart, memo)
@@ -71,7 +81,7 @@ export function createDatabaseReader(
     last?: Last,
   ): Promise<DatabaseRead | Last> => {
     for (let attempt = 1; ; attempt += 1) {
-      const catalog = await timed('catalog', read)
+      const catalog = await timed('catalog', () => next(last))
       if (last !== undefined && catalog.version !== null && catalog.version === last.catalog.version) return last
       try {
         return await readRest(timed, catalog, awaited)
@@ -84,20 +94,23 @@ export function createDatabaseReader(
   let given: string | null = null
   const isDue = ({ live }: DatabaseRead): boolean =>
     (live?.unwatched.length ?? 0) > 0 || (given !== null && given !== JSON.stringify(live?.wanted ?? []))
-  return async (timed, last) => {
-    for (let attempt = 1; ; attempt += 1) {
-      const found = await readWhole(timed, [], last)
-      if (!('noted' in found)) return found
-      if (triggers === undefined || !isDue(found)) {
-        if (found.live !== null) given = JSON.stringify(found.live.wanted)
-        return found
+  return {
+    ahead: async () => (found = await readCatalog()),
+    read: async (timed, last) => {
+      for (let attempt = 1; ; attempt += 1) {
+        const answer = await readWhole(timed, [], last)
+        if (!('noted' in answer)) return answer
+        if (triggers === undefined || !isDue(answer)) {
+          if (answer.live !== null) given = JSON.stringify(answer.live.wanted)
+          return answer
+        }
+        const wanted = answer.live?.wanted ?? []
+        const { isWhole, awaited } = await triggers.install(wanted)
+        given = JSON.stringify(wanted)
+        // Another service with an older schema may have removed some again.
+        if (!isWhole || attempt >= attempts) return readWhole(timed, awaited)
       }
-      const wanted = found.live?.wanted ?? []
-      const { isWhole, awaited } = await triggers.install(wanted)
-      given = JSON.stringify(wanted)
-      // Another service with an older schema may have removed some again.
-      if (!isWhole || attempt >= attempts) return readWhole(timed, awaited)
-    }
+    },
   }
 }
 

@@ -13,6 +13,7 @@ import { isAway } from '../../../runtime/db/failures/failures.ts'
 import { messageOf, didYouMean } from '../../../runtime/lib/text.ts'
 import { retries, Hopeless } from '../../../runtime/lib/retry.ts'
 import type { CatalogQuery } from '../../catalog/read.ts'
+import { laterState } from './later-state.ts'
 
 export interface FollowedSourceOptions {
   readonly schemas: readonly string[]
@@ -150,7 +151,9 @@ export function createFollower(options: FollowOptions): RevisionSource {
     const seen = compiled.revision.version
     return {
       compiled,
-      revision: { ...compiled.revision, version: guarded ? seen : null },
+      revision: guarded
+        ? { ...compiled.revision, later: async () => laterState(compiled, await compiler.readAhead()) }
+        : { ...compiled.revision, version: null },
       version: seen,
       failedAt: null,
     }

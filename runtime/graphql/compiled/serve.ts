@@ -53,7 +53,7 @@ export function createCompiledService(
   { database, source, now = Date.now, failed }: ServiceParts,
   readFile: ReadDocumentFile,
   apart: ReadApart | null = null,
-  ofCell: CellOptions = { changes: true },
+  ofCell: CellOptions<Loaded> = { changes: true },
 ): GraphqlService {
   const cell = createCell(createLoad(source, readFile, now), now, ofCell)
   const executionOf = createExecution<DocumentRequestState>()

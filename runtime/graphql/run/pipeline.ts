@@ -16,6 +16,7 @@ import {
   type RequestState,
   type ReceivedRequest,
 } from './request-state.ts'
+import type { Concerns } from './concerns.ts'
 import { checkCost, type Estimates } from './cost-limit.ts'
 import { failedInOneOfSeveral, toFailure, toResponse } from './response.ts'
 import { createLru } from '../../lib/caches.ts'
@@ -105,6 +106,7 @@ export function createPipeline<L extends Running, T extends RequestState<L>>(par
       if (admitting !== undefined) await admitting
       const preparing = through(stages.document, state)
       if (preparing !== undefined) await preparing
+      if (state.loaded.concerns !== undefined) refuseConcerned(state, state.loaded.concerns)
       if (state.context?.timeline) state.context.timeline.prepared = performance.now()
       return await work(state, stages)
     } finally {
@@ -157,6 +159,14 @@ const readyOf = <L extends Running>({ ready }: RequestState<L>): Ready => {
 /** The request's time ended before an attempt met the schema that it was prepared for. */
 const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
 
+/** A change after the compile of its schema may concern the request. */
+const concerned = new DatabaseFailure('stale', 'the schema changed', null, null)
+
+/** @throws DatabaseFailure if the request needs the newest schema */
+function refuseConcerned({ request, watches, ready }: RequestState<Running>, concerns: Concerns): void {
+  if (watches || ready === null || concerns(request, ready.bound)) throw concerned
+}
+
 /** The longest wait of a request without a deadline, in milliseconds. */
 const longestWaitMs = 60_000
 
@@ -178,7 +188,8 @@ async function mayRetry<L extends Running>(
   const { loaded, context } = state
   if (error instanceof DatabaseFailure && error.kind === 'stale') {
     if (context?.aborted === true) refuseEnded(context)
-    if (!(await within(Math.max(0, until - performance.now()), cell.after(loaded)))) throw keptChanging
+    const newest = cell.after(loaded, error === concerned)
+    if (!(await within(Math.max(0, until - performance.now()), newest))) throw keptChanging
     return true
   }
   if (!speaksOfSchema(error, loaded.engine)) return false
@@ -213,8 +224,10 @@ export const recheckBeforeRefusal =
   }
 
 /** Rejects with the refusal or, if the schema changed or the check failed, with an error that allows an attempt. */
-async function refuseAfterRecheck({ run, exchangeContext }: RequestState<Running>, error: unknown): Promise<never> {
+async function refuseAfterRecheck(state: RequestState<Running>, error: unknown): Promise<never> {
+  const { run, exchangeContext, loaded } = state
   const refusal = error instanceof RangeError ? tooDeep() : error
+  if (isOfSchema(refusal) && loaded.concerns !== undefined) throw concerned
   if (isOfSchema(refusal)) await run(exchangeOf(exchangeContext, true, []))
   throw refusal
 }

@@ -7,6 +7,7 @@ import type {
   ResultRow,
   RunExchange,
 } from '../../contract/execution.ts'
+import type { Concerns } from './concerns.ts'
 import type { Interest } from '../../contract/live.ts'
 import type { Extensions } from './extended.ts'
 import { refuse } from '../protocol/failures.ts'
@@ -134,14 +135,19 @@ export interface Running {
   }
   /** True while an older revision replaces one that could not be compiled. */
   readonly isFallback: boolean
+  /** Present if relations have changed since it was compiled: it serves only requests that do not concern them. */
+  readonly concerns?: Concerns | undefined
 }
 
 /** The only mutable cell: a request reads it once and keeps the value. */
 export interface EngineCell<L extends Running> {
   /** The present engine. If no request checks the version (`engine.version` null), it is at most a second old. */
   readonly current: () => L | Promise<L>
-  /** The engine after `outdated` was found to be outdated. */
-  readonly after: (outdated: L) => Promise<L>
+  /**
+   * The engine after `outdated` was found to be outdated.
+   * @param isConcerned true for a request that needs an engine of the newest schema itself
+   */
+  readonly after: (outdated: L, isConcerned: boolean) => Promise<L>
   /** Looks at the database after this call began. */
   readonly look: () => Promise<L>
   /** The present engine without a look; null: none yet. */
@@ -151,12 +157,19 @@ export interface EngineCell<L extends Running> {
 /** Loads the newest revision after `before`, which is null at first; `isOutdated` if a request found it outdated. */
 export type Load<L extends Running> = (before: L | null, isOutdated: boolean) => Promise<L>
 
-export interface CellOptions {
+/** The engine with the newest version, for requests that what changed does not concern; null: it must be compiled. */
+export type Keep<L extends Running> = (outdated: L) => Promise<L | null>
+
+export interface CellOptions<L extends Running> {
   readonly changes?: boolean
   readonly alone?: boolean
+  readonly keep?: Keep<L>
 }
 
 const lookEveryMs = 1_000
+
+/** Before a kept engine is replaced: a share of the time goes to compiles while one change follows another, in milliseconds. */
+const [shortestKeepMs, longestKeepMs, keepShare] = [50, 1_000, 4]
 
 /**
  * Calls reject with the errors of loading; the previous result is kept.
@@ -164,23 +177,46 @@ const lookEveryMs = 1_000
  * reason
  * @param options.alone true: no request waits for work that another request began and that ends with it, and nothing
  * continues after a request
+ * @param options.keep absent: requests wait for each newer engine
  */
 export function createCell<L extends Running>(
   load: Load<L>,
   now: () => number,
-  { changes = false, alone = false }: CellOptions = {},
+  { changes = false, alone = false, keep }: CellOptions<L> = {},
 ): EngineCell<L> {
   let loaded: L | null = null
   let lookedAt = Number.NEGATIVE_INFINITY
   let running: Promise<L> | null = null
+  let keeping: Promise<L> | null = null
+  let refreshMs = 0
+  let following: NodeJS.Timeout | null = null
 
   const refresh = (isOutdated: boolean): Promise<L> => {
     if (running !== null) return running
     lookedAt = now()
-    const loading = load(loaded, isOutdated).then((made) => (loaded = made))
+    const began = performance.now()
+    const loading = load(loaded, isOutdated).then((made) => {
+      refreshMs = performance.now() - began
+      return (loaded = made)
+    })
     if (alone) return loading
     running = loading.finally(() => (running = null))
     return running
+  }
+  const followSoon = (): void => {
+    const ms = Math.min(longestKeepMs, Math.max(shortestKeepMs, keepShare * refreshMs))
+    following ??= setTimeout(() => {
+      following = null
+      refresh(true).catch(() => undefined)
+    }, ms).unref()
+  }
+  const newest = async (outdated: L, keepIt: Keep<L>): Promise<L> => {
+    const kept = await keepIt(outdated).catch(() => null)
+    if (loaded !== outdated) return loaded ?? outdated
+    if (kept === null) return refresh(true)
+    loaded = kept
+    followSoon()
+    return kept
   }
   const isOld = (): boolean => now() - lookedAt >= lookEveryMs
   const current = (): L | Promise<L> => {
@@ -193,7 +229,12 @@ export function createCell<L extends Running>(
   }
   return {
     current,
-    after: async (outdated) => (loaded !== null && loaded !== outdated ? loaded : refresh(true)),
+    after: async (outdated, isConcerned) => {
+      if (loaded !== null && loaded !== outdated) return loaded
+      if (keep === undefined || isConcerned) return refresh(true)
+      keeping ??= newest(outdated, keep).finally(() => (keeping = null))
+      return keeping
+    },
     look: async () => {
       await running?.catch(() => undefined)
       return refresh(false)

@@ -4,7 +4,8 @@ import type { EngineAdditions } from '../../engine/additions.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import { createMemories, type Memories } from '../../lib/memo/memo.ts'
 import { inTurns } from '../../lib/steps.ts'
-import type { Load, Running } from './request-state.ts'
+import { concernsOf } from './concerns.ts'
+import type { Keep, Load, Running } from './request-state.ts'
 import { createEstimates, type Estimates } from './cost-limit.ts'
 import { untrustedCacheLimits, createDocuments, allowlistCacheLimits, type Documents } from '../prepared/documents.ts'
 import type { LruStats } from '../../lib/caches.ts'
@@ -44,12 +45,25 @@ async function load(
     return { revision, engine, documents, listed: createDocuments(engine, allowlistCacheLimits), estimates, isFallback }
   }
   if (isSame(before, revision, isFallback)) return before
-  return { ...before, engine: { ...before.engine, version: revision.version }, estimates, isFallback }
+  const engine = { ...before.engine, version: revision.version }
+  return { ...before, revision, engine, estimates, isFallback, concerns: undefined }
 }
 
 /** An equal revision keeps all cached results of its predecessor. */
-const isSame = ({ engine, isFallback }: Loaded, revision: Revision, now: boolean): boolean =>
-  engine.version === revision.version && isFallback === now
+const isSame = ({ engine, isFallback, concerns }: Loaded, revision: Revision, now: boolean): boolean =>
+  engine.version === revision.version && isFallback === now && concerns === undefined
+
+/** The same engine for a later state of the database, if its revision holds there for some requests. */
+export const createKeep =
+  (now: () => number): Keep<Loaded> =>
+  async (outdated) => {
+    const { revision, engine } = outdated
+    const later = await revision.later?.()
+    if (later == null) return null
+    const { version, changed } = later
+    const concerns = concernsOf(engine.manifest, changed)
+    return { ...outdated, engine: { ...engine, version }, estimates: createEstimates(now), concerns }
+  }
 
 /** The caches for repeated requests. All except the listed texts are rebuilt with each revision of the schema. */
 export type CacheName =

@@ -7,6 +7,8 @@ export interface State {
   readonly exists: boolean
   readonly granted: boolean
   readonly swapped: boolean
+  /** Its comments have no settings: requests for other tables do not wait for its changes. */
+  readonly plain: boolean
   readonly name: string
   /** Columns c_n by their n, with their types. */
   readonly extra: Readonly<Record<string, IntegerType>>
@@ -26,15 +28,28 @@ export interface Table {
   commits: Commit[]
 }
 
+/** The one without settings. */
+const plainTable = 3
+
+export const tableIds: readonly number[] = [0, 1, 2, plainTable]
+
 export const initial = (id: number): State => ({
   exists: true,
   granted: true,
   swapped: false,
+  plain: id === plainTable,
   name: `t${id}`,
   extra: {},
 })
 
-export const create = ({ name }: State): string => `
+export const create = (state: State): string => (state.plain ? createPlain(state) : createNamed(state))
+
+const createPlain = ({ name }: State): string => `
+  create table ${name} (id uuid primary key default gen_random_uuid(), x text, y text);
+  insert into ${name} (x, y) values ('x', 'y'), ('x', 'y');
+  grant select, insert on ${name} to anon;`
+
+const createNamed = ({ name }: State): string => `
   create table ${name} (id uuid primary key default gen_random_uuid(), a text, b text);
   insert into ${name} (a, b) values ('x', 'y'), ('x', 'y');
   comment on column ${name}.a is '@graphql({"name": "x"})'; comment on column ${name}.b is '@graphql({"name": "y"})';
@@ -71,7 +86,7 @@ export const changes: readonly MakeChange[] = [
     const [a, b] = names(next)
     const sql = `comment on column ${state.name}.a is '@graphql({"name": "${a}"})';
       comment on column ${state.name}.b is '@graphql({"name": "${b}"})'; update ${state.name} set a = '${a}', b = '${b}'`
-    return state.exists ? { sql: `lock table ${state.name}; ${sql}`, state: next } : null
+    return state.exists && !state.plain ? { sql: `lock table ${state.name}; ${sql}`, state: next } : null
   },
   (state, _id, random) => {
     const n = random(4)

@@ -17,13 +17,17 @@ const db = forSuite(createDatabase, {
 const read = '{ noteCollection { edges { node { body } } } }'
 const answer = { data: { noteCollection: { edges: [{ node: { body: 'a' } }] } } }
 
-/** A service whose requests meet a change of their table before each of so many exchanges. */
-const whileChanging = async (times: number, work: (service: FollowedService) => Promise<void>): Promise<void> => {
+/** A service whose requests meet a change of a table before each of so many exchanges. */
+const whileChanging = async (
+  times: number,
+  work: (service: FollowedService) => Promise<void>,
+  change = (left: number) => `comment on table note is 'change ${left}'`,
+): Promise<void> => {
   let left = 0
   const asking = async (): Promise<void> => {
     if (left <= 0) return
     left -= 1
-    await db.query(`comment on table note is 'change ${left}'`)
+    await db.query(change(left))
   }
   const service = followDatabase(db.url, { asking })
   try {
@@ -69,5 +73,51 @@ describe('a request that meets changes of its schema', () => {
       setTimeout(() => (context.aborted = true), 100)
       expect((await graphql(read, { context })).errors?.[0]?.extensions.code).toBe('DEADLINE_EXCEEDED')
     })
+  })
+})
+
+describe('a request beside changes of another table', () => {
+  const changeOther = (left: number): string => `alter table other add column c_${left} int`
+  const readOther = '{ otherCollection { edges { node { id c_0 } } } }'
+
+  it('waits for no compile', async () => {
+    await whileChanging(
+      5,
+      async ({ graphql, compiled }) => {
+        const before = compiled()
+        expect(await graphql(read)).toEqual(answer)
+        expect(compiled()).toBe(before)
+      },
+      changeOther,
+    )
+    await db.query('alter table other drop column c_0')
+  })
+
+  it('shows that table as it is to the next request that concerns it', async () => {
+    const service = followDatabase(db.url)
+    try {
+      expect((await service.graphql(readOther)).errors?.[0]?.message).toMatch('Cannot query field "c_0"')
+      await db.query('alter table other add column c_0 int')
+      expect(await service.graphql(read)).toEqual(answer)
+      expect((await service.graphql(readOther)).data).toEqual({ otherCollection: { edges: [] } })
+      await db.query('alter table other drop column c_0')
+      expect(await service.graphql(read)).toEqual(answer)
+      expect((await service.graphql(readOther)).errors?.[0]?.message).toMatch('Cannot query field "c_0"')
+    } finally {
+      await service.close()
+    }
+  })
+
+  it('refuses a skipped field that is gone', async () => {
+    const service = followDatabase(db.url)
+    const skipping = `{ noteCollection { edges { node { body } } } otherCollection @skip(if: true) { edges { node { c_0 } } } }`
+    try {
+      await db.query('alter table other add column c_0 int')
+      expect(await service.graphql(skipping)).toEqual(answer)
+      await db.query('alter table other drop column c_0')
+      expect((await service.graphql(skipping)).errors?.[0]?.message).toMatch('Cannot query field "c_0"')
+    } finally {
+      await service.close()
+    }
   })
 })
