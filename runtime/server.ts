@@ -13,7 +13,6 @@ import { createOutageLog, reasonOf } from './db/failures/failures.ts'
 import { createPoolerCheck, type PoolerCheck } from './db/pool/pooler-check.ts'
 import { faultOfReplicas } from './db/replicas/replica.ts'
 import { openReplicas, type Replicas } from './db/replicas/replicas.ts'
-import { smallestShared } from './db/pool/shares.ts'
 import { createShardWatch, type ShardWatch } from './db/shards/watch.ts'
 import { startingWith, watchSource, type WatchedSource } from './graphql/run/watch-source.ts'
 import { unavailableResponse, type Serving } from './graphql/http/route.ts'
@@ -139,7 +138,6 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
       const revision = await warmUp(sourceBehind(watched.source, pooler), parts.log, signal)
       if (revision === null) return false
       serveFrom(assembly, revision)
-      logConnectionFaults(parts)
       logRotation(parts)
       upgraded = upgrading(parts)
       return true
@@ -193,11 +191,6 @@ async function upgrading({ settings, log }: ServerParts): Promise<void> {
   } catch (error) {
     log({ kind: 'auth-not-upgraded', reason: reasonOf(error) })
   }
-}
-
-/** Warnings for the operator about the connections that requests share. */
-function logConnectionFaults({ settings: { poolSize }, log }: ServerParts): void {
-  if (poolSize < smallestShared) log({ kind: 'pool-unshared', size: poolSize, least: smallestShared })
 }
 
 /** An operator should not forget that another secret is accepted. */

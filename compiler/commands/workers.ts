@@ -92,7 +92,6 @@ const alike: ReadonlySet<LogEventKind> = new Set([
   'not-ready',
   'mails-kept',
   'role-setting-ignored',
-  'pool-unshared',
   'pooler-found',
 ])
 

@@ -1,3 +1,5 @@
+import type { PartyKind } from '../lib/sharing/places.ts'
+
 /** The data of one request to the database, and of its answer. */
 
 /** A statement as it is prepared: its name is unique for (role, text), so that no plan serves two roles. */
@@ -117,12 +119,6 @@ export interface Exchange {
   readonly label?: string | undefined
   readonly statements: readonly BoundStatement[]
 }
-
-/**
- * Groups that share connections: strangers are anon and guests, members have signed in, service holds the service_role
- * key.
- */
-export type PartyKind = 'stranger' | 'member' | 'service'
 
 /** The HTTP request of an exchange, for the database layer. */
 export interface RequestContext {

@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { type Socket, isIP, SocketAddress } from 'node:net'
-import {
-  type Caller,
-  type PartyKind,
-  type RequestContext,
-  positionHeader,
-  readPosition,
-  type Timeline,
-} from '../contract/execution.ts'
+import { type Caller, type RequestContext, positionHeader, readPosition, type Timeline } from '../contract/execution.ts'
 import { ownerRole } from '../identity/project-keys.ts'
+import type { PartyKind } from '../lib/sharing/places.ts'
 import { createUnorderedSet, type UnorderedSet } from '../lib/timers.ts'
 import { createLru } from '../lib/caches.ts'
 

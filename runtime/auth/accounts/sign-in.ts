@@ -114,6 +114,8 @@ export async function sessionJson(
 export interface PasswordGuess {
   /** The user of the address; null: none. */
   readonly user: UserRow | null
+  /** Whether the device signed in to the account before. */
+  readonly isKnown: boolean
   readonly release: () => Promise<void>
 }
 
@@ -129,7 +131,7 @@ export async function takeGuess(tools: AuthTools, client: Client, address: strin
     const taken = await guesses.takePasswordGuess(run, email, hash, device)
     if (taken === null) throw new Error('The guesses of an address gave no row.')
     const { granted, known, seconds, busy, user } = taken
-    if (granted) return { user, release: () => guesses.givePasswordGuessBack(run, known, hash) }
+    if (granted) return { user, isKnown: known, release: () => guesses.givePasswordGuessBack(run, known, hash) }
     // Several devices with the right password may sign in simultaneously.
     if (!busy || attempt >= retries.passwordGuess.attempts) throw refuseGuess(seconds)
     await sleep(pauseMs(retries.passwordGuess, attempt))

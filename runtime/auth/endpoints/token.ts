@@ -43,9 +43,11 @@ async function passwordGrant(call: Call<typeof io.token>, tools: AuthTools): Pro
     throw refuse('email_provider_disabled', { status: 422, message: 'Email logins are disabled' })
   }
   const guess = await takeGuess(tools, call.client, email)
-  const { user } = guess
+  const { user, isKnown } = guess
+  const sharer = { party: call.client.source, kind: 'member' } as const
+  const passwords = isKnown ? tools.passwords.on({ sharer }) : tools.passwords
   try {
-    const verdict = await tools.passwords.judge(password, user?.encrypted_password || null)
+    const verdict = await passwords.judge(password, user?.encrypted_password || null)
     if (user !== null && verdict !== 'wrong') {
       return await enter(call, tools, { user, password, isOutdated: verdict === 'outdated' })
     }

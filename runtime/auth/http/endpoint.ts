@@ -1,4 +1,5 @@
 import type { VerifyToken } from '../../identity/jwt.ts'
+import type { Sharer } from '../../lib/sharing/places.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { checkApiKey } from '../protocol/input.ts'
 import { adminOfBearer, userOfBearer } from './bearer.ts'
@@ -42,7 +43,8 @@ export const usualBudgetMs = 10_000
  */
 export async function answerCall(endpoints: Endpoints, route: Route, arrival: RawRequest): Promise<Outcome> {
   const budget = createBudget(endpoints.tools.database, endpoints.budgetMs)
-  const limited = { ...endpoints, tools: toolsWithin(budget, endpoints.tools) }
+  const sharer = { party: arrival.client.source, kind: route.guard === 'user' ? 'member' : 'stranger' } as const
+  const limited = { ...endpoints, tools: toolsWithin(budget, sharer, endpoints.tools) }
   try {
     return await budget.within(() => answerInTime(limited, route, arrival))
   } catch (error) {
@@ -64,14 +66,14 @@ function sparingSession(error: unknown): unknown {
 }
 
 /** The tools of one call. Few calls send mails or hash. */
-const toolsWithin = ({ database, check }: Budget, tools: AuthTools): AuthTools => ({
+const toolsWithin = ({ database, check }: Budget, sharer: Sharer, tools: AuthTools): AuthTools => ({
   ...tools,
   database,
   get mailer() {
     return tools.mailer.on({ database })
   },
   get passwords() {
-    return tools.passwords.on({ check })
+    return tools.passwords.on({ check, sharer })
   },
 })
 

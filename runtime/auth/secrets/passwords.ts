@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { builtModule } from '../../lib/built-module.ts'
-import { createWorkQueue, QueueFull, type WorkQueue } from '../../lib/turns.ts'
+import type { Sharer } from '../../lib/sharing/places.ts'
+import { createScheduler, QueueFull, type Scheduler } from '../../lib/sharing/scheduler.ts'
 import { refuse } from '../protocol/errors.ts'
 import { remainingMs, stepMs } from '../rules/credentials.ts'
 import { usualCost } from './algorithms.ts'
@@ -22,20 +23,35 @@ export interface Passwords {
   readonly judge: (password: string, stored: string | null) => Promise<HashVerdict>
   /** The same, as whether the password is right. */
   readonly compare: (password: string, stored: string | null) => Promise<boolean>
-  /** For one call: hashes that still wait after its time limit are dropped. */
-  readonly on: (budget: { readonly check: () => void }) => Passwords
+  /** For one call. */
+  readonly on: (call: Partial<HashingCall>) => Passwords
 }
 
-/** At 50 to 80 ms a hash the last in the queue waits for about five seconds. */
-const waitingPerThread = 80
+export interface HashingCall {
+  /** Throws after the time limit of the call: hashes that still wait then are dropped. */
+  readonly check: () => void
+  /** Absent: our own hashes. */
+  readonly sharer: Sharer | undefined
+}
 
-const usualThreads = (processes: number): number =>
+/** At 50 to 80 ms a hash the last one in the queue waits for about five seconds. */
+const waitingPerCore = 80
+
+/** Parts of the queue, of which a party has at most one. */
+const partsOfQueue = 4
+
+/** Threads beyond the cores: one party uses all cores, and another's hash runs beside it without waiting. */
+const spareThreads = yields ? 2 : 0
+
+const usualCores = (processes: number): number =>
   Math.max(1, Math.floor((yields ? availableParallelism() : availableParallelism() - 1) / processes))
 
 export interface HashingOptions {
   /** The number of processes of one service that share the cores. */
   readonly processes?: number
-  readonly threads?: number
+  /** The cores for hashing. */
+  readonly cores?: number
+  /** The most that wait for each core. */
   readonly waiting?: number
   /** Of bcrypt. */
   readonly cost?: number
@@ -44,11 +60,13 @@ export interface HashingOptions {
 }
 
 export function createPasswords(options: HashingOptions = {}): Passwords {
-  const { processes = 1, threads = usualThreads(processes), waiting = waitingPerThread, cost = usualCost } = options
-  const queue = createWorkQueue({ workers: threads, waiting: threads * waiting })
+  const { processes = 1, cores = usualCores(processes), waiting = waitingPerCore, cost = usualCost } = options
+  const all = cores * waiting
+  const scheduler = createScheduler({ size: cores + spareThreads, queue: { each: Math.ceil(all / partsOfQueue), all } })
   const { kinds = async () => [] } = options
   const pace: OwnPace = { quickestMs: null }
-  return passwordsOf({ queue, threads: createHashingThreads(), cost, kinds, pace }, () => undefined)
+  const call: HashingCall = { check: () => undefined, sharer: undefined }
+  return passwordsOf({ scheduler, threads: createHashingThreads(), cost, kinds, pace }, call)
 }
 
 /** The duration of our own hashes here. */
@@ -57,7 +75,7 @@ interface OwnPace {
 }
 
 interface Hashing {
-  readonly queue: WorkQueue
+  readonly scheduler: Scheduler
   readonly threads: HashingThreads
   readonly cost: number
   readonly kinds: () => Promise<readonly string[]>
@@ -69,12 +87,12 @@ interface Timed<T> {
   readonly began: number
 }
 
-function passwordsOf(hashing: Hashing, check: () => void): Passwords {
-  const { queue, threads, cost, kinds, pace } = hashing
+function passwordsOf(hashing: Hashing, call: HashingCall): Passwords {
+  const { scheduler, threads, cost, kinds, pace } = hashing
   const queued = async <T>(isOwn: boolean, work: () => Promise<T>): Promise<Timed<T>> => {
     try {
-      return await queue.run(async () => {
-        check()
+      return await scheduler.run(call.sharer, async () => {
+        call.check()
         const began = performance.now()
         const value = await work()
         if (isOwn) pace.quickestMs = Math.min(pace.quickestMs ?? Infinity, performance.now() - began)
@@ -113,7 +131,7 @@ function passwordsOf(hashing: Hashing, check: () => void): Passwords {
     },
     judge,
     compare: async (password, stored) => (await judge(password, stored)) !== 'wrong',
-    on: (budget) => passwordsOf(hashing, budget.check),
+    on: (more) => passwordsOf(hashing, { ...call, ...more }),
   }
 }
 

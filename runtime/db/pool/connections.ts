@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import type { RequestContext } from '../../contract/execution.ts'
 import { createBackoff, type Backoff } from '../../lib/retry.ts'
+import type { Lease, Places } from '../../lib/sharing/places.ts'
 import { classifyConnecting } from '../failures/classify.ts'
 import type { Connection } from '../wire/exchange.ts'
-import { noLease, type Lease, type Shares } from './shares.ts'
 import { createConnect, type ConnectingOptions } from './connecting.ts'
 import { createWaiting, refusedConnection, type Waiting } from './waiting.ts'
 
@@ -16,7 +16,7 @@ export interface ConnectionStats {
 
 /** `connectTimeout` holds for waiting for a connection that others hold as well. */
 export interface ConnectionPoolOptions extends ConnectingOptions {
-  readonly shares: Shares
+  readonly places: Places
 }
 
 const idleMs = 60_000
@@ -31,14 +31,14 @@ interface Idle {
 
 /** A pool: connections are opened on demand, acquired by one request at a time and kept idle for the next. */
 export interface ConnectionPool {
-  readonly shares: Shares
+  readonly places: Places
   readonly connect: () => Promise<Connection>
   readonly waiting: Waiting
   readonly backoff: Backoff
   /** Taken from the end, so those that were idle for longest stand first. */
   readonly idle: Idle[]
-  /** `noLease` for an idle connection. */
-  readonly leases: WeakMap<Connection, Lease>
+  /** Null: of an idle connection. */
+  readonly leases: WeakMap<Connection, Lease | null>
   /** Connections that are there or being made. */
   open: number
   sweeping: NodeJS.Timeout | null
@@ -51,9 +51,9 @@ export interface ConnectionPool {
 }
 
 export const createConnectionPool = (options: ConnectionPoolOptions): ConnectionPool => ({
-  shares: options.shares,
+  places: options.places,
   connect: createConnect(options),
-  waiting: createWaiting(options.shares, options.connectTimeout),
+  waiting: createWaiting(options.places, options.connectTimeout),
   backoff: createBackoff(() => performance.now()),
   idle: [],
   leases: new WeakMap(),
@@ -73,7 +73,7 @@ export const acquireConnection = (pool: ConnectionPool, context?: RequestContext
   if (pool.refusing !== null) throw refusedConnection(pool.refusing)
   if (pool.onClosed !== null) throw classifyConnecting(new Error('The connections are closed.'))
   if (context?.aborted === true) throw refusedConnection('gone')
-  const found = pool.shares.mayAcquire(context) ? idleOrNew(pool) : null
+  const found = pool.places.mayTake(context) ? idleOrNew(pool) : null
   if (found !== null) return grantConnection(pool, context, found)
   const waited = pool.waiting.wait(context)
   scheduleRecheck(pool)
@@ -83,8 +83,9 @@ export const acquireConnection = (pool: ConnectionPool, context?: RequestContext
 /** @param destroy closes the connection instead: its state is unknown */
 export const releaseConnection = (pool: ConnectionPool, connection: Connection, destroy: boolean): void => {
   const { leases, waiting } = pool
-  leases.get(connection)?.()
-  leases.set(connection, noLease)
+  const lease = leases.get(connection) ?? null
+  if (lease !== null) pool.places.release(lease)
+  leases.set(connection, null)
   // Its end makes room for another.
   if (connection.client.connection.stream.destroyed) return serveWaiting(pool)
   if (destroy) endClient(connection.client)
@@ -136,7 +137,7 @@ export const endClient = (client: pg.Client): void => void client.end().catch(()
 
 /** Null: all that may be open are in use. */
 const idleOrNew = (pool: ConnectionPool): Connection | Promise<Connection> | null =>
-  pool.idle.pop()?.connection ?? (pool.open < pool.shares.max ? openConnection(pool) : null)
+  pool.idle.pop()?.connection ?? (pool.open < pool.places.max ? openConnection(pool) : null)
 
 const openConnection = async (pool: ConnectionPool): Promise<Connection> => {
   const { backoff, idle } = pool
@@ -170,7 +171,7 @@ const grantConnection = (
   context: RequestContext | undefined,
   found: Connection | Promise<Connection>,
 ): Connection | Promise<Connection> => {
-  const lease = pool.shares.acquire(context)
+  const lease = pool.places.take(context)
   if (!(found instanceof Promise)) {
     pool.leases.set(found, lease)
     return found
@@ -181,7 +182,7 @@ const grantConnection = (
       return connection
     },
     (error: unknown) => {
-      lease()
+      pool.places.release(lease)
       serveWaiting(pool)
       throw error
     },
@@ -190,22 +191,22 @@ const grantConnection = (
 
 /** Grants available connections to waiting requests. */
 const serveWaiting = (pool: ConnectionPool): void => {
-  const { waiting, shares } = pool
-  while (waiting.queued.count > 0 && (pool.idle.length > 0 || pool.open < shares.max)) {
+  const { waiting, places } = pool
+  while (waiting.queued.count > 0 && (pool.idle.length > 0 || pool.open < places.max)) {
     const next = waiting.next()
     if (next === null) return scheduleRecheck(pool)
     const found = idleOrNew(pool)
     if (found === null) return
-    next.onGranted(grantConnection(pool, next.context, found))
+    next.onGranted(grantConnection(pool, next.sharer, found))
   }
 }
 
 /** A request that waits although connections are free may be allowed later. */
 const scheduleRecheck = (pool: ConnectionPool): void => {
-  const { recheckMs } = pool.shares
-  if (recheckMs === null || pool.rechecking !== null || pool.waiting.queued.count === 0) return
+  const { idle, open, places, rechecking, waiting } = pool
+  if (rechecking !== null || waiting.queued.count === 0 || (idle.length === 0 && open >= places.max)) return
   pool.rechecking = setTimeout(() => {
     pool.rechecking = null
     serveWaiting(pool)
-  }, recheckMs).unref()
+  }, places.recheckMs).unref()
 }

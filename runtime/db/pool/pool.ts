@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { RunExchange } from '../../contract/execution.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import { retries, retry } from '../../lib/retry.ts'
+import { createPlaces, type Places, type Speed } from '../../lib/sharing/places.ts'
 import { createCancellations, type EndCause } from './cancel.ts'
 import { throwConnecting } from '../failures/classify.ts'
 import { isAway } from '../failures/failures.ts'
@@ -19,7 +20,6 @@ import { createRunOnConnection } from '../check/transaction.ts'
 import { createAnswerMemory } from './answer-memory.ts'
 import { createRunner, endRunning, runOn, runWith } from './run.ts'
 import { queryOn, type Query, createOpen, type Opened } from '../connect/session.ts'
-import { createShares } from './shares.ts'
 import { serverOf, type Opening, type Server } from '../connect/server.ts'
 import { extensionSchema, ownSettings, startupSettings, usualLockTimeout } from '../connect/startup.ts'
 import { openTo } from './connecting.ts'
@@ -29,7 +29,7 @@ export interface DatabaseOptions {
   readonly url: string
   /** Served schemas, in order; they become the search path, and what extensions put into `extensions` after them. */
   readonly schemas: readonly string[]
-  /** The connections that callers share; service_role and our own statements have two more (shares.ts). */
+  /** The connections that callers share; service_role and our own statements have two more (docs/sharing.md). */
   readonly poolSize?: number
   /**
    * Milliseconds for one statement, enforced by Postgres; 0 sets no limit. Left out: the login role's own statement_timeout,
@@ -154,6 +154,20 @@ const queryOf =
     return retry(retries.ownStatement, ask, (error) => connected && isAway(error))
   }
 
+/** A read of one row takes less than 2 ms. */
+const speed: Speed = { slowMs: 100, mostCredit: 10, quickFrom: 5, price: 5, keptMs: 1_000 }
+
+/** For service_role and our own statements only, but in a small pool: fewer than four places cannot be shared well. */
+const beyond = 2
+const fewestShared = 4
+
+/** The connections of a pool, however small it is. */
+const placesOf = (poolSize: number): Places => {
+  const max = poolSize + beyond
+  const size = Math.max(poolSize, Math.min(fewestShared, max))
+  return createPlaces({ size, beyond: max - size, speed })
+}
+
 const usualStatementTimeout = 30_000
 
 /**
@@ -180,7 +194,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const connections = createConnectionPool({
     server,
     pooler,
-    shares: createShares(poolSize),
+    places: placesOf(poolSize),
     connectTimeout,
     described: null,
   })

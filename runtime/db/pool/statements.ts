@@ -1,11 +1,11 @@
 import pg from 'pg'
 import type { BoundStatement, PreparedText, ResultRow } from '../../contract/execution.ts'
+import { createPlaces } from '../../lib/sharing/places.ts'
 import { classify, isNameLost, invalidatesConnection } from '../failures/classify.ts'
 import { runStatements, type Connection } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
 import { acquireConnection, closeConnections, createConnectionPool, releaseConnection } from './connections.ts'
 import type { ResultColumn } from '../wire/messages.ts'
-import { unshared } from './shares.ts'
 import { serverOf } from '../connect/server.ts'
 import { ownSettings } from '../connect/startup.ts'
 import type { SentStatement } from '../wire/wire.ts'
@@ -212,7 +212,7 @@ export function openStatements(options: StatementsOptions): StatementsDatabase {
   const connections = createConnectionPool({
     server,
     pooler: options.pooler ?? 'auto',
-    shares: unshared(options.poolSize),
+    places: createPlaces({ size: options.poolSize }),
     connectTimeout: options.connectTimeout ?? 5_000,
     described: (name, columns) => void decodes.set(name, createDecode(columns)),
     ...(role !== null && { prepare: (client) => client.query(takeRole(false), [role]) }),

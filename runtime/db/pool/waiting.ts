@@ -1,10 +1,11 @@
 import type { RequestContext } from '../../contract/execution.ts'
+import { createFairQueue, type QueueLimits } from '../../lib/sharing/fair-queue.ts'
+import type { Places } from '../../lib/sharing/places.ts'
 import { createDeadlines } from '../../lib/timers.ts'
 import type { Connection } from '../wire/exchange.ts'
 import { DatabaseFailure, type DatabaseFailureKind } from '../failures/failures.ts'
-import type { Shares } from './shares.ts'
 
-/** The queue for connections: of the parties whose share allows one, the party with the fewest is next. */
+/** The queue for connections. */
 export interface Waiting {
   /** Fails with DatabaseFailure: overloaded, deadline, gone or stopping. */
   readonly wait: (context: RequestContext | undefined) => Promise<Connection>
@@ -16,7 +17,7 @@ export interface Waiting {
 }
 
 export interface ConnectionRequest {
-  readonly context: RequestContext | undefined
+  readonly sharer: RequestContext | undefined
   readonly onGranted: (connection: Connection | Promise<Connection>) => void
 }
 
@@ -49,50 +50,27 @@ const endOf = (context: RequestContext | undefined): 'gone' | 'deadline' | null 
   return context.deadline !== Infinity && performance.now() >= context.deadline ? 'deadline' : null
 }
 
-/** Waiters of one party, and of all: beyond these numbers a request is refused at once. */
-const mostOfParty = 200
-const mostOfAll = 2_000
+/** A request beyond these is refused immediately. */
+const limits: QueueLimits = { each: 200, all: 2_000 }
 
 /** The precision of time limits, in milliseconds. */
 const deadlineCheckMs = 50
 
-/** Our own statements wait as one party. */
-const ownParty = ''
-
-export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
-  // By party, in the order of coming; a party without waiters has no entry.
-  const queues = new Map<string, Waiter[]>()
+export const createWaiting = (places: Places, patienceMs: number): Waiting => {
+  const queue = createFairQueue<Waiter>(places, limits)
   const setDeadline = createDeadlines(deadlineCheckMs)
-  const queued = { count: 0 }
-  const partyOf = ({ context }: ConnectionRequest): string => context?.party ?? ownParty
-  const remove = (waiter: Waiter): void => {
-    const party = partyOf(waiter)
-    const queue = queues.get(party)
-    const at = queue?.indexOf(waiter) ?? -1
-    if (queue === undefined || at === -1) return
-    queue.splice(at, 1)
-    queued.count -= 1
-    if (queue.length === 0) queues.delete(party)
-  }
-  const add = (waiter: Waiter): void => {
-    const party = partyOf(waiter)
-    const queue = queues.get(party) ?? []
-    if (queued.count >= mostOfAll || queue.length >= mostOfParty) throw refusedConnection('overloaded')
-    if (queue.push(waiter) === 1) queues.set(party, queue)
-    queued.count += 1
-  }
   const wait = (context: RequestContext | undefined): Promise<Connection> =>
     new Promise((resolve, reject) => {
       const left = (context?.deadline ?? Infinity) - performance.now()
       const late: RefusalKind = left < patienceMs ? 'deadline' : 'overloaded'
       const cancelDeadline = setDeadline(Math.min(left, patienceMs), () => waiter.onRefused(late))
       const end = (): void => {
-        remove(waiter)
+        queue.remove(waiter)
         cancelDeadline()
         if (context !== undefined) context.onAbort = null
       }
       const waiter: Waiter = {
-        context,
+        sharer: context,
         onGranted: (connection) => {
           end()
           resolve(connection)
@@ -102,33 +80,15 @@ export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
           reject(refusedConnection(kind))
         },
       }
-      try {
-        add(waiter)
-      } catch (error) {
-        cancelDeadline()
-        reject(error)
-        return
-      }
+      if (!queue.add(waiter)) return waiter.onRefused('overloaded')
       if (context !== undefined) context.onAbort = () => waiter.onRefused('gone')
     })
-  const next = (): ConnectionRequest | null => {
-    let best: Waiter | null = null
-    let fewest = Infinity
-    for (const [party, queue] of queues) {
-      const [first] = queue
-      const held = shares.heldBy(party)
-      if (first === undefined || held >= fewest || !shares.mayAcquire(first.context)) continue
-      best = first
-      fewest = held
-    }
-    return best
-  }
   return {
     wait,
-    next,
-    queued,
+    next: queue.next,
+    queued: queue.waiting,
     refuseAll: (kind) => {
-      for (const queue of [...queues.values()]) for (const waiter of [...queue]) waiter.onRefused(kind)
+      for (const waiter of queue.all()) waiter.onRefused(kind)
     },
   }
 }

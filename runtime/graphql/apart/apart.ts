@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json'
 import { holdsDecimals } from '../../lib/json.ts'
 import type { Revision } from '../../contract/artifact.ts'
-import type { TurnLimits } from '../../lib/turns.ts'
+import type { QueueLimits } from '../../lib/sharing/fair-queue.ts'
 import { documentId, type DocumentRequest, type Documents } from '../prepared/documents.ts'
 import { Refusal } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
@@ -30,7 +30,7 @@ export interface Reading {
   readonly byStep: boolean
 }
 
-export function createApart(thread: Thread, waiting?: TurnLimits): Apart {
+export function createApart(thread: Thread, waiting?: QueueLimits): Apart {
   const queue = createQueue(waiting)
   /** Documents being read. */
   const underWay = new Map<string, Promise<unknown>>()

@@ -1,17 +1,18 @@
-import { createTurns, type TurnLimits, QueueFull } from '../../lib/turns.ts'
+import type { QueueLimits } from '../../lib/sharing/fair-queue.ts'
+import { createScheduler, QueueFull } from '../../lib/sharing/scheduler.ts'
 import { refuse } from '../protocol/failures.ts'
 
 /** Runs one piece of work at a time, in turns of the parties. @throws Refusal if too many wait */
 export type Queue = <T>(party: string, work: () => Promise<T>) => Promise<T>
 
 /** Each waiting request holds a body. */
-const usualWaiting: TurnLimits = { each: 16, all: 64 }
+const usualWaiting: QueueLimits = { each: 16, all: 64 }
 
-export function createQueue(waiting: TurnLimits = usualWaiting): Queue {
-  const turns = createTurns(waiting)
+export function createQueue(queue: QueueLimits = usualWaiting): Queue {
+  const scheduler = createScheduler({ size: 1, queue })
   return async (party, work) => {
     try {
-      return await turns.run(party, work)
+      return await scheduler.run({ party, kind: 'member' }, work)
     } catch (error) {
       throw error instanceof QueueFull ? refuse('OVERLOADED', overloaded) : error
     }

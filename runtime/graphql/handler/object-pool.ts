@@ -1,5 +1,5 @@
 import { refusedConnection } from '../../db/pool/waiting.ts'
-import { createWorkQueue, LeftQueue, QueueFull, type Waiter } from '../../lib/turns.ts'
+import { createScheduler, LeftQueue, QueueFull, type Waiter } from '../../lib/sharing/scheduler.ts'
 
 /** Objects that are created on demand, each for one caller at a time; if not kept, no caller waits for one. */
 export interface ObjectPool<T> {
@@ -26,7 +26,7 @@ export interface ObjectPoolOptions<T> {
 }
 
 export function createObjectPool<T>({ make, end, isGood, most, waiting, keeps }: ObjectPoolOptions<T>): ObjectPool<T> {
-  const queue = createWorkQueue({ workers: most, waiting })
+  const scheduler = createScheduler({ size: most, queue: { each: waiting, all: waiting } })
   const idle: T[] = []
   let isClosed = false
   const acquire = async (): Promise<T> => {
@@ -53,8 +53,8 @@ export function createObjectPool<T>({ make, end, isGood, most, waiting, keeps }:
   return {
     use: (work, waiter) =>
       keeps
-        ? queue
-            .run(() => useOne(work), waiter)
+        ? scheduler
+            .run(undefined, () => useOne(work), { waiter })
             .catch((error: unknown) => {
               if (error instanceof LeftQueue) throw refusedConnection('gone')
               throw error instanceof QueueFull ? refusedConnection('overloaded') : error

@@ -59,8 +59,11 @@ export interface Watching {
 const streamsOfParty = 100
 const socketsOfParty = 20
 
-/** The maximum share of the callers' connections for runs. */
-const shareOfRuns = 1 / 4
+/** The share of the callers' connections for slow runs. */
+const shareOfSlowRuns = 1 / 4
+
+/** Places for runs that are not slow. */
+const otherRuns = 3
 
 /** Between the starts of two runs of a watch: at most twenty per second. */
 const pauseOfRunsMs = 50
@@ -77,7 +80,7 @@ export function openLive(parts: LiveParts): Live {
     limits: {
       streams: Math.ceil(settings.liveStreams / settings.workers),
       streamsOfParty,
-      runs: Math.max(1, Math.floor(settings.poolSize * shareOfRuns)),
+      runs: Math.max(1, Math.floor(settings.poolSize * shareOfSlowRuns)) + otherRuns,
       pauseMs: pauseOfRunsMs,
       runMs: settings.requestTimeoutMs,
       watchMs: longestWatchMs,

@@ -55,11 +55,6 @@ const eventTable = {
     'error',
     ({ reason }) => `the tables of auth cannot be brought up to date: ${reason}`,
   ),
-  'pool-unshared': row<{ size: number; least: number }>(
-    'warn',
-    ({ size, least }) =>
-      `with DB_POOL_SIZE=${size} one caller can hold every connection; they are shared fairly from ${least} on`,
-  ),
   'pooler-found': row<{ keepsStatements: boolean }>(
     'info',
     ({ keepsStatements }) =>

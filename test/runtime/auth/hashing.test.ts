@@ -49,28 +49,48 @@ describe('hashing', () => {
   })
 
   it('refuses at once, with a time to come back, what would wait for too long', async () => {
-    const passwords = createPasswords({ processes: 1_000, waiting: 5 })
+    const passwords = createPasswords({ processes: 1_000, waiting: 8 })
     const all = await Promise.allSettled(Array.from({ length: 9 }, () => passwords.hash('x')))
     const refused = all.filter((one) => one.status === 'rejected')
-    expect(refused).toHaveLength(3)
+    expect(refused).toHaveLength(4)
     expect(refused[0]?.reason).toMatchObject({ code: 'overloaded', status: 503, retryAfter: 1 })
     await expect(passwords.hash('x')).resolves.toMatch(/^\$2a/)
   }, 60_000)
 
   it('is not done for calls whose time is up when their turn comes', async () => {
-    const passwords = createPasswords({ threads: 1 })
+    const passwords = createPasswords({ cores: 1 })
     const late = { is: false, asked: 0 }
     const check = (): void => {
       late.asked += 1
       if (late.is) throw new Error('late')
     }
-    const hashes = [1, 2, 3].map(() => passwords.on({ check }).hash('x'))
+    const hashes = Array.from({ length: 9 }, () => passwords.on({ check }).hash('x'))
     const others = passwords.hash('x')
     await hashes[0]
     late.is = true
-    expect((await Promise.allSettled(hashes)).map(({ status }) => status)).not.toEqual(Array(3).fill('fulfilled'))
+    expect((await Promise.allSettled(hashes)).map(({ status }) => status)).not.toEqual(Array(9).fill('fulfilled'))
     await expect(others).resolves.toMatch(/^\$2a/)
-    expect(late.asked).toBe(3)
+    expect(late.asked).toBe(9)
+  }, 60_000)
+
+  it('leaves threads to other addresses, and one to devices that are known, whatever waits', async () => {
+    const passwords = createPasswords({ cores: 1, cost: 7 })
+    // The threads have begun.
+    await Promise.all([1, 2, 3].map(() => passwords.hash('x')))
+    const order: string[] = []
+    const hash = async (name: string, party: string, kind: 'stranger' | 'member'): Promise<void> => {
+      await passwords.on({ sharer: { party, kind } }).hash('x')
+      order.push(name)
+    }
+    const ofOne = Array.from({ length: 12 }, () => hash('of one', '10.0.0.1', 'stranger'))
+    await hash('another', '10.0.0.2', 'stranger')
+    expect(order.filter((name) => name === 'of one').length).toBeLessThanOrEqual(3)
+    await Promise.all(ofOne)
+    order.length = 0
+    const ofMany = Array.from({ length: 12 }, (_, number) => hash('of many', `10.0.1.${number}`, 'stranger'))
+    await hash('known', '10.0.0.2', 'member')
+    expect(order.filter((name) => name === 'of many').length).toBeLessThanOrEqual(4)
+    await Promise.all(ofMany)
   }, 60_000)
 
   it('attack 22: asks for the kinds that are stored before it says that a password is wrong', async () => {

@@ -55,6 +55,8 @@ const until = async (holds: () => Promise<boolean> | boolean, patienceMs: number
 
 describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
   let db: Database
+  /** All connections of a pool of two. */
+  const all = [1, 2, 3, 4]
   const open = (poolSize: number) => openDatabase({ url: database.url, schemas: ['public'], poolSize })
   const running = async (text: string): Promise<number> => {
     const asked = `select count(*)::int as n from pg_stat_activity
@@ -64,15 +66,15 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
   const database = forSuite(createDatabase, { major, sql })
   beforeAll(async () => {
     db = open(2)
-    await Promise.all([1, 2].map(() => db.run(exchange(true, 'select 1'))))
+    await Promise.all(all.map(() => db.run(exchange(true, 'select 1'))))
   })
   afterAll(() => db.close())
 
   test('a client that leaves is not served: what reads is cancelled, and its connection serves the next', async () => {
-    const contexts = [1, 2].map(() => contextOf())
+    const contexts = all.map((number) => contextOf({ party: String(number), kind: 'member' }))
     const asked = contexts.map((context) => db.run(exchange(true, 'select pg_sleep(60.1)'), context))
     const ends = asked.map((one) => expect(one).rejects.toMatchObject({ kind: 'gone' }))
-    expect(await until(async () => (await running('60.1')) === 2, 3_000)).toBe(true)
+    expect(await until(async () => (await running('60.1')) === all.length, 3_000)).toBe(true)
     const pids = db.run(exchange(true, 'select pg_backend_pid()'))
     for (const context of contexts) leave(context)
     await Promise.all(ends)
@@ -81,7 +83,7 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
   })
 
   test('a client that leaves while waiting is taken from the queue', async () => {
-    const blocking = [1, 2].map(() => db.run(exchange(true, 'select pg_sleep(0.7)')))
+    const blocking = all.map(() => db.run(exchange(true, 'select pg_sleep(0.7)')))
     const context = contextOf()
     const asked = db.run(exchange(false, `insert into notes (body) values ('never')`), context)
     await sleep(50)
@@ -118,7 +120,7 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
   })
 
   test('a request that waits past its deadline never runs', async () => {
-    const blocking = [1, 2].map(() => db.run(exchange(true, 'select pg_sleep(0.6)')))
+    const blocking = all.map(() => db.run(exchange(true, 'select pg_sleep(0.6)')))
     const context = contextOf({ deadline: performance.now() + 200 })
     await expect(db.run(exchange(true, 'select 1'), context)).rejects.toMatchObject({ kind: 'deadline' })
     await Promise.all(blocking)

@@ -6,10 +6,11 @@ import { isJsonObject } from '../../../lib/json.ts'
 import { createAlarms, type SetAlarm } from '../../../lib/timers.ts'
 import { createByteBudget, type BudgetSize, type ByteBudget } from '../../../lib/byte-budget.ts'
 import { pauseMs, retries } from '../../../lib/retry.ts'
+import type { Speed } from '../../../lib/sharing/places.ts'
+import { createScheduler, type Scheduler } from '../../../lib/sharing/scheduler.ts'
 import { countStream, refusalFor, streamRefusals, type StreamCounts } from './admission.ts'
 import { createCounts, type Counts } from './counts.ts'
 import { createInterestIndex, type InterestIndex } from './interests.ts'
-import { createRunQueue, type RunQueue } from './run-queue.ts'
 import { createRun, type Run, type RunEnd } from './run.ts'
 import type {
   AnswerRequest,
@@ -57,6 +58,9 @@ export interface HubParts {
 const requestsSize: BudgetSize = { bytes: 64 * 1_048_576, share: 16 * 1_048_576 }
 const answersSize: BudgetSize = { bytes: 64 * 1_048_576, share: 16 * 1_048_576 }
 
+/** The last run of a watch decides, and its next change may come much later. */
+const speed: Speed = { slowMs: 100, mostCredit: 1, quickFrom: 1, price: 2, keptMs: Infinity }
+
 /** An outage ends before the next run, and too much to do as well. */
 const passing: ReadonlySet<GraphqlOutcome> = new Set(['unavailable', 'overloaded'])
 
@@ -70,7 +74,7 @@ interface HubState extends StreamCounts {
   readonly index: InterestIndex<LiveWatch>
   /** The memory for requests. */
   readonly requests: ByteBudget
-  readonly queue: RunQueue
+  readonly runs: Scheduler
   readonly setAlarm: SetAlarm
   readonly counts: Counts
   readonly run: Run
@@ -83,7 +87,7 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     watches: new Map(),
     index: createInterestIndex(),
     requests: createByteBudget(requestsSize),
-    queue: createRunQueue(limits.runs),
+    runs: createScheduler({ size: limits.runs, speed }),
     setAlarm: createAlarms(() => performance.now()),
     counts: createCounts(),
     parties: new Map(),
@@ -91,7 +95,7 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     run: (watch) => run(watch),
     isStopped: false,
   }
-  const { watches, index, queue, counts } = hub
+  const { watches, index, runs, counts } = hub
   const feed = follow({
     changed: (changes) => wakeThoseOf(hub, changes),
     unsure: (why) => {
@@ -120,7 +124,7 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     stats: () => ({
       streams: hub.streams,
       watches: watches.size,
-      waiting: queue.size(),
+      waiting: runs.waiting(),
       fault: feed.fault(),
       ...counts.stats(index.sizes()),
     }),
@@ -179,6 +183,8 @@ function create(hub: HubState, key: string, request: GraphqlRequest, { caller, p
     changedAt: null,
     last: null,
     context: null,
+    isStopped: false,
+    readMs: null,
     leave: () => undefined,
     isClosed: false,
   }
@@ -198,9 +204,13 @@ function close({ watches }: HubState, watch: LiveWatch): void {
   watch.leave()
   watch.held.release()
   watch.last?.kept.release()
-  if (watch.context === null) return
-  watch.context.aborted = true
-  watch.context.onAbort?.()
+  abort(watch)
+}
+
+function abort({ context }: LiveWatch): void {
+  if (context === null) return
+  context.aborted = true
+  context.onAbort?.()
 }
 
 function stop(hub: HubState): void {
@@ -239,18 +249,36 @@ function wake(hub: HubState, watch: LiveWatch, reason: RunReason, afterMs = 0): 
 function enqueue(hub: HubState, watch: LiveWatch): void {
   watch.cancel = null
   const [first] = watch.streams
-  if (first !== undefined) hub.queue.add(first.owner.party, () => runNow(hub, watch))
+  if (first === undefined) return
+  const { party, kind } = first.owner
+  const stop = (): void => {
+    if (watch.readMs === null) return
+    watch.isStopped = true
+    abort(watch)
+  }
+  const options = { stop, excusedMs: () => (watch.isStopped ? 0 : (watch.readMs ?? 0)) }
+  // The next run waits by the pace of this one.
+  void hub.runs
+    .run({ party, kind, work: watch.key }, () => runNow(hub, watch), options)
+    .then((end) => afterRun(hub, watch, end))
 }
 
-async function runNow(hub: HubState, watch: LiveWatch): Promise<void> {
-  if (watch.isClosed) return
+async function runNow(hub: HubState, watch: LiveWatch): Promise<RunEnd> {
+  if (watch.isClosed) return { kind: 'left' }
   watch.phase = 'running'
   watch.again = null
   watch.runs += 1
   watch.begunAt = performance.now()
-  const end = await hub.run(watch)
+  watch.isStopped = false
+  watch.readMs = null
+  return hub.run(watch)
+}
+
+function afterRun(hub: HubState, watch: LiveWatch, end: RunEnd): void {
   watch.phase = 'idle'
   if (watch.isClosed) return
+  // It begins again in its turn among slow runs.
+  if (watch.isStopped && end.kind === 'failed') return wake(hub, watch, watch.reason)
   hub.counts.ran(watch.reason, end)
   finish(hub, watch, end)
   if (watch.again !== null) wake(hub, watch, watch.again)

@@ -50,8 +50,10 @@ export function createRun(parts: RunParts): Run {
     watch.context = context
     const { changedAt } = watch
     watch.changedAt = null
+    const began = performance.now()
     try {
       const refusal = watch.isUnread ? await readUntilReported(parts, hold, watch, first, context) : null
+      watch.readMs = performance.now() - began
       if (watch.isClosed) return { kind: 'left' }
       if (refusal !== null) return { kind: 'failed', response: refusal }
       const response = await parts.answer(watch.request, first.owner.caller, context)

@@ -33,6 +33,10 @@ export interface LiveWatch {
   last: LastAnswer | null
   /** Of the current run. */
   context: RequestContext | null
+  /** Whether that run is stopped, because other slow runs have all places of slow ones. */
+  isStopped: boolean
+  /** How long the run read the document and waited for the feed, in milliseconds; null: it still does. */
+  readMs: number | null
   /** Removes its entries in the index and its holds on relations. */
   leave: () => void
   isClosed: boolean

@@ -13,7 +13,7 @@ import {
   releaseConnection,
 } from '../../../../runtime/db/pool/connections.ts'
 import { createRunner, runOn } from '../../../../runtime/db/pool/run.ts'
-import { createShares } from '../../../../runtime/db/pool/shares.ts'
+import { createPlaces } from '../../../../runtime/lib/sharing/places.ts'
 import { runStatements } from '../../../../runtime/db/wire/exchange.ts'
 import { openDatabase, type Database, type DatabaseOptions } from '../../../../runtime/db/pool/pool.ts'
 import { startCluster, type ThrowAwayCluster } from '../../../support/cluster.ts'
@@ -66,8 +66,8 @@ describe('the pool', () => {
   })
 
   test('a request that waits too long for a connection is refused, and the next one is served', () =>
-    withPool({ url: database.url, schemas: ['public'], poolSize: 2, connectTimeout: 300 }, async (db) => {
-      const slow = [1, 2].map(() => db.run(exchange('select pg_sleep(0.8)')))
+    withPool({ url: database.url, schemas: ['public'], poolSize: 1, connectTimeout: 300 }, async (db) => {
+      const slow = [1, 2, 3].map(() => db.run(exchange('select pg_sleep(0.8)')))
       await expect(db.run(exchange('select 1'))).rejects.toMatchObject({ kind: 'overloaded', message: neutral })
       await Promise.all(slow)
       expect(await db.run(exchange('select 1'))).toEqual([['1']])
@@ -132,7 +132,7 @@ describe('the pool', () => {
       return createConnectionPool({
         server,
         pooler: 'none',
-        shares: createShares(1),
+        places: createPlaces({ size: 1 }),
         connectTimeout: 5_000,
         described: null,
       })

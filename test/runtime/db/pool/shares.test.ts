@@ -1,8 +1,7 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Exchange, PartyKind, RequestContext } from '../../../../runtime/contract/execution.ts'
+import type { Exchange, RequestContext } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
-import { createShares, type Lease, type Shares } from '../../../../runtime/db/pool/shares.ts'
+import type { PartyKind } from '../../../../runtime/lib/sharing/places.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 
@@ -14,98 +13,6 @@ const contextOf = (party: string, kind: PartyKind): RequestContext => ({
   timeline: null,
   position: null,
   onAbort: null,
-})
-
-describe('shares', () => {
-  test('nobody holds all connections, and who gave back what he held may take it again', () => {
-    const kinds = fc.constantFrom<PartyKind>('stranger', 'member', 'service')
-    const steps = fc.array(fc.record({ party: fc.nat(4), kind: kinds, gives: fc.boolean() }), { maxLength: 300 })
-    fc.assert(
-      fc.property(fc.integer({ min: 4, max: 12 }), steps, (size, drawn) => {
-        const shares = createShares(size)
-        const held: (RequestContext & { readonly lease: Lease })[] = []
-        for (const { party, kind, gives } of drawn) {
-          const last = gives ? held.pop() : undefined
-          last?.lease()
-          const context = contextOf(`${kind}${kind === 'service' ? '' : party}`, kind)
-          if (held.length < shares.max && shares.mayAcquire(context)) {
-            held.push({ ...context, lease: shares.acquire(context) })
-          }
-          const count = (of: (one: RequestContext) => boolean): number => held.filter(of).length
-          expect(count((one) => one.kind !== 'service')).toBeLessThanOrEqual(size)
-          expect(count((one) => one.kind === 'stranger')).toBeLessThanOrEqual(size - 1)
-          for (const one of held) {
-            const most = one.kind === 'service' ? size : size - 2
-            expect(count(({ party: other }) => other === one.party)).toBeLessThanOrEqual(most)
-            expect(shares.heldBy(one.party)).toBe(count(({ party: other }) => other === one.party))
-          }
-        }
-        for (const { lease } of held) lease()
-        expect(shares.mayAcquire(contextOf('new', 'stranger'))).toBe(true)
-      }),
-    )
-  })
-})
-
-describe('the share of quick callers', () => {
-  const stranger = (party: string): RequestContext => contextOf(party, 'stranger')
-  const setUp = () => {
-    const clock = { ms: 0 }
-    const shares = createShares(8, () => clock.ms)
-    const hold = (context: RequestContext, ms: number): void => {
-      const lease = shares.acquire(context)
-      clock.ms += ms
-      lease()
-    }
-    const quick = stranger('quick')
-    for (let index = 0; index < 5; index += 1) hold(quick, 2)
-    return { clock, shares, hold, quick }
-  }
-  const takeAll = (shares: Shares, name: string): number => {
-    let taken = 0
-    for (; shares.mayAcquire(stranger(`${name} ${taken}`)); taken += 1) shares.acquire(stranger(`${name} ${taken}`))
-    return taken
-  }
-  /** Callers who were slow once. */
-  const makeSlow = (hold: (context: RequestContext, ms: number) => void, name: string): void => {
-    for (let index = 0; index < 8; index += 1) hold(stranger(`${name} ${index}`), 101)
-    for (let index = 0; index < 5; index += 1) hold(stranger('quick'), 2)
-  }
-
-  test('is half from those who were slow, two from new callers, and only those who were quick five times may take them', () => {
-    const { shares, hold, quick } = setUp()
-    makeSlow(hold, 'slow')
-    expect(takeAll(shares, 'slow')).toBe(4)
-    expect(takeAll(shares, 'new')).toBe(2)
-    expect(shares.mayAcquire(quick)).toBe(true)
-    for (let index = 0; index < 2; index += 1) hold(quick, 101)
-    expect(shares.mayAcquire(quick)).toBe(false)
-  })
-
-  test('lets a new caller in while many who are known to be slow hold what they may', () => {
-    const { shares, hold } = setUp()
-    makeSlow(hold, 'slow')
-    takeAll(shares, 'slow')
-    expect(shares.mayAcquire(stranger('slow 7'))).toBe(false)
-    expect(shares.mayAcquire(stranger('new'))).toBe(true)
-    hold(stranger('new'), 2)
-    expect(shares.mayAcquire(stranger('new'))).toBe(true)
-  })
-
-  test('is not earned by requests that are given up, however soon', () => {
-    const { shares, hold } = setUp()
-    const leaving: RequestContext = { ...stranger('leaving'), aborted: true }
-    for (let index = 0; index < 20; index += 1) hold(leaving, 1)
-    takeAll(shares, 'new')
-    expect(shares.mayAcquire(leaving)).toBe(false)
-  })
-
-  test('is everybody’s again a second after the last quick request', () => {
-    const { clock, shares } = setUp()
-    expect(takeAll(shares, 'new')).toBe(6)
-    clock.ms += 1_000
-    expect(takeAll(shares, 'late')).toBe(1)
-  })
 })
 
 describe('connections under load', () => {

@@ -6,7 +6,6 @@ import { objectId } from '../../../../runtime/contract/facts.ts'
 import { failureResponse } from '../../../../runtime/graphql/protocol/failures.ts'
 import type { GraphqlResponse } from '../../../../runtime/graphql/protocol/request-and-answer.ts'
 import { createHub, type Hub, type HubParts } from '../../../../runtime/graphql/live/streams/hub.ts'
-import { createRunQueue } from '../../../../runtime/graphql/live/streams/run-queue.ts'
 import type { LiveStream, StreamSink } from '../../../../runtime/graphql/live/streams/stream-types.ts'
 
 /** The hub by itself: what it does in which order, whatever the order in which commits, changes and runs come. */
@@ -317,16 +316,5 @@ describe('a hub', () => {
     }
     expect(runs).toBe(1)
     hub.stop()
-  })
-})
-
-describe('a queue of runs', () => {
-  it('lets parties take turns', async () => {
-    const order: string[] = []
-    const queue = createRunQueue(1)
-    for (let job = 0; job < 3; job += 1) queue.add('many', async () => void order.push(`many ${job}`))
-    queue.add('one', async () => void order.push('one'))
-    await settled()
-    expect(order).toEqual(['many 0', 'many 1', 'one', 'many 2'])
   })
 })

@@ -1,0 +1,229 @@
+import { createLru } from '../caches.ts'
+
+/** Strangers are anon and guests, members have signed in, service holds the service_role key. */
+export type PartyKind = 'stranger' | 'member' | 'service'
+
+/** The caller of a piece of work. */
+export interface Sharer {
+  /** A user's id or a client's address. */
+  readonly party: string
+  readonly kind: PartyKind
+  /** The key of the work whose speed counts; absent: all work of the party. */
+  readonly work?: string
+  /** True once the caller has left. */
+  readonly aborted?: boolean
+}
+
+/** The speed of work; unknown for new work. */
+type Pace = 'quick' | 'unknown' | 'slow'
+
+/** Work that is admitted by the same rules. */
+export interface WorkClass {
+  readonly kind: PartyKind
+  readonly pace: Pace
+}
+
+/** A place that work has taken. */
+export interface Lease {
+  readonly sharer: Sharer | undefined
+  readonly pace: Pace
+  /** Infinity: it is never slow. */
+  readonly since: number
+}
+
+/**
+ * Places for work, and the rules by which parties share them (docs/sharing.md). Work without a sharer is our own: only the
+ * number of all places limits it.
+ */
+export interface Places {
+  /** All places, including those beyond the callers'. */
+  readonly max: number
+  readonly classOf: (sharer: Sharer | undefined) => WorkClass | null
+  readonly hasFree: () => boolean
+  /** Whether work of a class may take a free place; null: our own work. */
+  readonly admits: (workClass: WorkClass | null) => boolean
+  /** Whether a party has taken all places that it may have. */
+  readonly isFull: (sharer: Sharer | undefined) => boolean
+  readonly mayTake: (sharer: Sharer | undefined) => boolean
+  readonly take: (sharer: Sharer | undefined) => Lease
+  /** Once for each lease. @param excusedMs milliseconds that do not count for the pace of the work */
+  readonly release: (lease: Lease, excusedMs?: number) => void
+  /** Places that a party has taken. */
+  readonly heldBy: (party: string) => number
+  /** Whether work turned slow while older slow work has all places that slow work may have. */
+  readonly isOver: (lease: Lease) => boolean
+  /** The listener is called when the pace of a sharer's work has changed. */
+  readonly onPace: (listener: (sharer: Sharer) => void) => void
+  /** Milliseconds after which refused work may be admitted although no place was returned. */
+  readonly recheckMs: number
+}
+
+/** How quick and slow work are told apart. */
+export interface Speed {
+  /** Work that holds a place for longer is slow, also while it still holds it. In milliseconds. */
+  readonly slowMs: number
+  /** Quick work earns one credit, at most so many. */
+  readonly mostCredit: number
+  /** The credit of quick work; as much debt is the most. */
+  readonly quickFrom: number
+  /** The cost of work that was slow, or whose caller left. */
+  readonly price: number
+  /** For so many milliseconds after quick work places are kept for more of it; Infinity: always. */
+  readonly keptMs: number
+}
+
+export interface PlacesOptions {
+  /** The places of callers. */
+  readonly size: number
+  /** Further places, which `service` and our own work may take. */
+  readonly beyond?: number
+  /** Absent: all work counts as quick. */
+  readonly speed?: Speed
+}
+
+/** Parties that hold nothing and have an entry: theirs need not be created again with their next request. */
+const mostRemembered = 100
+
+/** How often it is checked whether the places that are kept for quick work are still wanted. */
+const recheckMs = 250
+
+/** Work for which a pace is remembered; beyond this the oldest begins again. */
+const mostPaces = 20_000
+
+/** The most that callers of one kind hold together; each at least one. */
+const limitsOf = (size: number) => ({
+  party: Math.max(1, size - 2),
+  strangers: Math.max(1, size - 1),
+  unquick: Math.max(1, Math.min(2, size - 1), size - 2),
+  slow: Math.max(1, Math.min(Math.floor(size / 2), size - 3)),
+})
+
+/** @param now the monotonic clock, in milliseconds */
+export function createPlaces(
+  { size, beyond = 0, speed }: PlacesOptions,
+  now: () => number = performance.now.bind(performance),
+): Places {
+  const [max, most] = [size + beyond, limitsOf(size)]
+  const paces = speed === undefined ? null : createPaces(speed, now)
+  const slowMs = speed?.slowMs ?? Infinity
+  const parties = new Map<string, number>()
+  const kinds = { stranger: 0, member: 0, service: 0 }
+  /** Without order. */
+  const held: Lease[] = []
+  const heldBy = (party: string): number => parties.get(party) ?? 0
+  const count = ({ party, kind }: Sharer, by: 1 | -1): void => {
+    const sum = (parties.get(party) ?? 0) + by
+    if (sum === 0 && parties.size > mostRemembered) parties.delete(party)
+    else parties.set(party, sum)
+    kinds[kind] += by
+  }
+  /** Only counted where places are short, so that a request costs no timer. */
+  const heldNow = (): { readonly slow: number; readonly unquick: number } => {
+    const slowSince = now() - slowMs
+    const slow = held.filter(({ pace, since }) => pace === 'slow' || since < slowSince).length
+    return { slow, unquick: held.filter(({ pace, since }) => pace !== 'quick' || since < slowSince).length }
+  }
+  const classOf: Places['classOf'] = (sharer) => {
+    if (sharer === undefined) return null
+    const { party, kind, work = party } = sharer
+    return classes[kind][paces === null || kind === 'service' ? 'quick' : paces.of(work)]
+  }
+  const admits: Places['admits'] = (workClass) => {
+    if (workClass === null || workClass.kind === 'service') return true
+    if (kinds.stranger + kinds.member >= size) return false
+    if (workClass.kind === 'stranger' && kinds.stranger >= most.strangers) return false
+    if (workClass.pace === 'quick' || held.length < most.slow || paces?.isWanted() !== true) return true
+    const { slow, unquick } = heldNow()
+    return unquick < most.unquick && (workClass.pace !== 'slow' || slow < most.slow)
+  }
+  const isFull: Places['isFull'] = (sharer) =>
+    sharer !== undefined && heldBy(sharer.party) >= (sharer.kind === 'service' ? size : most.party)
+  return {
+    max,
+    classOf,
+    hasFree: () => held.length < max,
+    admits,
+    isFull,
+    mayTake: (sharer) => {
+      if (held.length === 0) return true
+      return held.length < max && !isFull(sharer) && admits(classOf(sharer))
+    },
+    take: (sharer) => {
+      const isTimed = sharer !== undefined && sharer.kind !== 'service' && paces !== null
+      const pace = (isTimed && classOf(sharer)?.pace) || 'quick'
+      const lease: Lease = { sharer, pace, since: isTimed ? now() : Infinity }
+      held.push(lease)
+      if (sharer !== undefined) count(sharer, 1)
+      return lease
+    },
+    release: (lease, excusedMs = 0) => {
+      const { sharer, since } = lease
+      const last = held.pop()
+      if (last !== undefined && last !== lease) held[held.indexOf(lease)] = last
+      if (sharer === undefined) return
+      count(sharer, -1)
+      if (since !== Infinity) paces?.note(sharer, now() - since - excusedMs)
+    },
+    heldBy,
+    isOver: (lease) => {
+      const { pace, since } = lease
+      if (pace === 'slow' || since >= now() - slowMs || paces?.isWanted() !== true) return false
+      return held.filter((one) => one.pace === 'slow' || one.since < since).length >= most.slow
+    },
+    onPace: (listener) => paces?.listen(listener),
+    recheckMs,
+  }
+}
+
+const classesOf = (kind: PartyKind): Readonly<Record<Pace, WorkClass>> => ({
+  quick: { kind, pace: 'quick' },
+  unknown: { kind, pace: 'unknown' },
+  slow: { kind, pace: 'slow' },
+})
+
+const classes: Readonly<Record<PartyKind, Readonly<Record<Pace, WorkClass>>>> = {
+  stranger: classesOf('stranger'),
+  member: classesOf('member'),
+  service: classesOf('service'),
+}
+
+/**
+ * The work that is quick and the work that is slow, by credits. New work is neither: an attacker has as many addresses
+ * as it likes, and an honest newcomer does not wait behind work that is known to be slow.
+ */
+interface Paces {
+  readonly of: (key: string) => Pace
+  /** Receives how long a place was held, in milliseconds. */
+  readonly note: (sharer: Sharer, ms: number) => void
+  /** Whether work was quick recently. */
+  readonly isWanted: () => boolean
+  readonly listen: (listener: (sharer: Sharer) => void) => void
+}
+
+function createPaces({ slowMs, mostCredit, quickFrom, price, keptMs }: Speed, now: () => number): Paces {
+  const credits = createLru<string, number>(mostPaces)
+  let lastQuickAt = -Infinity
+  let changed: (sharer: Sharer) => void = () => undefined
+  const paceOf = (key: string): Pace => {
+    const credit = credits.get(key) ?? 0
+    return credit >= quickFrom ? 'quick' : credit < 0 ? 'slow' : 'unknown'
+  }
+  return {
+    of: paceOf,
+    note: (sharer, ms) => {
+      const { party, work = party, aborted } = sharer
+      const isQuick = ms <= slowMs && aborted !== true
+      if (isQuick) lastQuickAt = now()
+      const before = credits.get(work) ?? 0
+      const after = isQuick ? Math.min(mostCredit, before + 1) : Math.max(-quickFrom, before - price)
+      if (after === before) return
+      const pace = paceOf(work)
+      credits.set(work, after)
+      if (paceOf(work) !== pace) changed(sharer)
+    },
+    isWanted: () => keptMs === Infinity || now() - lastQuickAt < keptMs,
+    listen: (listener) => {
+      changed = listener
+    },
+  }
+}
