@@ -1,7 +1,7 @@
 import { blogSize, createBlog } from './blog/data.ts'
 import { operations } from './blog/operations.ts'
 import { compareTranslations } from './compare/translations.ts'
-import { openWorktree } from './compare/worktree.ts'
+import { openWorktree } from '../test/support/worktree.ts'
 import { effortOf, measure, type Measured } from './serve/measure.ts'
 import { serveFigures, serveRows } from './serve/report.ts'
 import { createAccess, startProduct, type Subject } from './serve/subjects.ts'

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import type { RunRecord } from '../support/record.ts'
 import { figure, median, ratios, spreadText } from '../support/statistics.ts'
 import type { Row } from '../support/table.ts'
-import type { Worktree } from './worktree.ts'
+import type { Worktree } from '../../test/support/worktree.ts'
 
 const execute = promisify(execFile)
 const tsc = 'node_modules/typescript/bin/tsc'

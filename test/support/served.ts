@@ -29,8 +29,6 @@ export interface Served {
   readonly stop: () => Promise<number>
 }
 
-/** Of the project, also where this file is compiled into a folder of its own. */
-const cli = join(packageFolder(), 'dist/compiler/cli.js')
 const secret = 'a secret that has more than thirty-two characters'
 
 export async function serveBuilt(
@@ -40,6 +38,8 @@ export async function serveBuilt(
   options: readonly string[] = [],
   /** Receives what it notes, also before it is ready. */
   hear: (notes: string) => void = () => undefined,
+  /** The program of another revision. */
+  folder = packageFolder(),
 ): Promise<Served> {
   const port = Number(environment['PORT'] ?? (await freePort()))
   const address = host?.address ?? '127.0.0.1'
@@ -55,7 +55,10 @@ export async function serveBuilt(
     ...environment,
   }
   const program = host === null ? process.execPath : await host.launcher(process.execPath, null)
-  const child = spawn(program, [cli, 'serve', ...options], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(program, [join(folder, 'dist/compiler/cli.js'), 'serve', ...options], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   let notes = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     notes += text

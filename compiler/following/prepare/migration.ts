@@ -1,6 +1,7 @@
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { literal } from '../../../runtime/sql/tree.ts'
 import { changingOwnObjects } from './obstacles.ts'
+import { isPreparedByNewer } from './preparation.ts'
 
 export const lackOfBypass = 'policies bind service_role, since it does not bypass row-level security'
 
@@ -85,8 +86,9 @@ export const ownOid = (fn: OwnFunction): string => functionOid(fn.name, argument
 
 const functionIs = (fn: OwnFunction): string => `exists (
     select from pg_catalog.pg_proc p
-    where p.oid = ${ownOid(fn)} and p.prosrc = ${literal(fn.body)} and p.prosecdef = ${fn.definer}
-      and p.provolatile = '${fn.stable ? 's' : 'v'}'${fn.plannedOnce ? ` and ${literal(onePlan.replaceAll(' ', ''))} = any (p.proconfig)` : ''})`
+    where p.oid = ${ownOid(fn)} and (${isPreparedByNewer}
+      or p.prosrc = ${literal(fn.body)} and p.prosecdef = ${fn.definer}
+      and p.provolatile = '${fn.stable ? 's' : 'v'}'${fn.plannedOnce ? ` and ${literal(onePlan.replaceAll(' ', ''))} = any (p.proconfig)` : ''}))`
 
 export const ownFunction = (fn: OwnFunction): Migration =>
   migration(`function ${fn.name}`, functionIs(fn), createFunction(fn))

@@ -24,6 +24,7 @@ import {
   type Migration,
   type OwnFunction,
 } from './migration.ts'
+import { preparationNumber, recordedNumber } from './preparation.ts'
 
 // --- Roles: shared by all databases of a cluster, hence made under the noses of other databases' preparations.
 
@@ -192,6 +193,13 @@ const publicRights: readonly Migration[] = [
   ),
 ]
 
+/** After the functions that it stands for. */
+const number: Migration = migration(
+  'number of the preparation',
+  `${recordedNumber} >= ${preparationNumber}`,
+  `comment on schema catalograph is 'preparation ${preparationNumber}'`,
+)
+
 /** ALWAYS, so that changes under session_replication_role = replica count too (manual, ALTER EVENT TRIGGER). */
 const eventTrigger = (event: string, fn: OwnFunction): Migration => {
   const name = `catalograph_${event}`
@@ -271,6 +279,7 @@ export const migrationsFor = (login: string): readonly Migration[] => [
   ...liveNeeds(login),
   ...[current, refuse, fold, onShards, followShards, onCommand, onDrop].map(ownFunction),
   ...publicRights,
+  number,
   schema('auth'),
   ...authFunctions,
   ...apiRoles.map(authUsage),

@@ -4,9 +4,10 @@ import { chmod, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { projectFolder } from '../support/record.ts'
+import { packageFolder } from '../../compiler/commands/package.ts'
 
 const execute = promisify(execFile)
+const projectFolder = packageFolder()
 
 /** A revision of the project, built in a folder of its own. */
 export interface Worktree {
@@ -36,7 +37,7 @@ const bundle = 'compiler/bundle.mjs'
 /** Checks a revision out beside the working copy and builds it. Rejects for an unknown revision and a failed build. */
 export const openWorktree = async (revision: string): Promise<Worktree> => {
   const commit = await git('rev-parse', '--short=10', '--verify', `${revision}^{commit}`)
-  const parent = await mkdtemp(join(tmpdir(), 'catalograph-compare-'))
+  const parent = await mkdtemp(join(tmpdir(), 'catalograph-revision-'))
   // Root starts Postgres as another account, which must reach its programs.
   await chmod(parent, 0o755)
   const folder = join(parent, commit)
