@@ -18,7 +18,7 @@ import { lawMajors, sized } from '../support/whole.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 /** Statements that are drawn; more of them find more, as in `COUNT=1000`. */
-const count = Number(process.env['COUNT'] ?? sized(120, 48))
+const count = Number(process.env['COUNT'] ?? sized(120, 28))
 const schemas = ['public', 'app']
 
 const start = `

@@ -165,6 +165,7 @@ describe('the package', () => {
       module: 'nodenext',
       strict: true,
       noEmit: true,
+      skipDefaultLibCheck: true,
       types: ['node'],
       typeRoots: [join(root, 'node_modules/@types')],
     }

@@ -5,14 +5,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { projectKeys } from '../../runtime/identity/project-keys.ts'
 import { secret } from '../support/auth.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { addPackage, emptyProject, manifestOf, pack, runIn, unpack } from '../support/packed.ts'
+import { addPackage, emptyProject, manifestOf, pack, runIn, unpack, type Tarball } from '../support/packed.ts'
 
 /** What `npm pack` makes of the packages, in an empty project. */
 
 let folder: string
 let database: TestDatabase
+let product: Tarball
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'packages-'))
+  product = await pack('.', folder)
   const sql = 'create table note (id int primary key); grant select on note to anon'
   database = await createDatabase({ prepare: true, sql })
 })
@@ -41,13 +43,12 @@ test('@catalograph/client is one package, with its declarations', { timeout: 60_
 })
 
 test('catalograph serves from its package, without what serving does not use', { timeout: 60_000 }, async () => {
-  const tarball = await pack('.', folder)
-  const stray = tarball.files.filter(({ path }) =>
+  const stray = product.files.filter(({ path }) =>
     /^(?:test|bench|compiler|runtime|docs|generated)\/|\.tsx?$/.test(path.replace(/\.d\.ts$/, '')),
   )
   expect(stray).toEqual([])
-  expect(tarball.files.filter(({ path }) => /interpreter|reference/.test(path))).toEqual([])
-  const project = await unpack(tarball, folder)
+  expect(product.files.filter(({ path }) => /interpreter|reference/.test(path))).toEqual([])
+  const project = await unpack(product, folder)
   const cli = join(project, 'node_modules/catalograph/dist/compiler/cli.js')
   expect(await runIn(project, process.execPath, cli, 'help')).toContain('codegen')
   writeFileSync(
@@ -72,7 +73,7 @@ test('catalograph serves from its package, without what serving does not use', {
 })
 
 test('@catalograph/reference brings the command verify, which says so without it', { timeout: 60_000 }, async () => {
-  const project = await unpack(await pack('.', folder), folder, 'verified')
+  const project = await unpack(product, folder, 'verified')
   const installed = (name: string): string => join(project, 'node_modules', name)
   const cli = join(installed('catalograph'), 'dist/compiler/cli.js')
   const verify = (...args: readonly string[]): Promise<string> =>

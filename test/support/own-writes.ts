@@ -73,7 +73,7 @@ export async function signUp(served: Served, name: string): Promise<string> {
 }
 
 export interface CallersOptions {
-  readonly reads: number
+  readonly isOver: (tally: Tally) => boolean
   readonly callers: number
   /** How many reads follow a write at most, so that the last ones lie behind the lag. */
   readonly burst: number
@@ -102,7 +102,7 @@ async function call(
   const manner = manners[number % manners.length] ?? 'remembered'
   const reader = manner === 'by header of another' ? served.anon : token
   let own: readonly Written[] = []
-  for (let turn = 0; tally.reads < options.reads; turn += 1) {
+  for (let turn = 0; !options.isOver(tally); turn += 1) {
     const body = `${number}.${turn}`
     const sent = performance.now()
     const wrote = await ask(
@@ -116,7 +116,7 @@ async function call(
     own = [...own, last].slice(-lookedFor)
     const list = own.map((one) => `"${one.body}"`).join()
     const query = `{ noteCollection(filter: { body: { in: [${list}] } }) { edges { node { body } } } }`
-    for (let left = 1 + random(options.burst); left > 0 && tally.reads < options.reads; left -= 1) {
+    for (let left = 1 + random(options.burst); left > 0 && !options.isOver(tally); left -= 1) {
       const { data } = await ask(reader, query, manner === 'remembered' ? null : last.position)
       if (data === null) continue
       tally.reads += 1
@@ -128,7 +128,7 @@ async function call(
 
 export interface Callers {
   readonly tally: Tally
-  /** Resolves when they have read as often as they should. */
+  /** Resolves when it is over. */
   readonly done: Promise<void>
 }
 

@@ -28,8 +28,11 @@ const run = (args: readonly string[], ownerUrl = db.ownerUrl) =>
 /** Serves until it has nothing more to say at its start. */
 const served = async (url: string, ownerUrl: string): Promise<string> => {
   const environment = { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, JWT_SECRET: secret, PORT: '0' }
-  const stop = new Promise<string>((resolve) => void setTimeout(resolve, 1_500, 'the test'))
-  const { exitCode, noted } = await runCommand(commands, ['serve'], { environment, stop, human: true })
+  let end: (reason: string) => void = () => undefined
+  const stop = new Promise<string>((resolve) => (end = resolve))
+  const onNote = (line: string): unknown =>
+    /tables and views; visible|catalograph report shows/.test(line) && setTimeout(end, 300, 'the test')
+  const { exitCode, noted } = await runCommand(commands, ['serve'], { environment, stop, onNote, human: true })
   expect(exitCode).toBe(0)
   return noted
 }

@@ -91,7 +91,7 @@ describe('the other thread', () => {
       const stage = await openStage(world)
       try {
         const of = await stage.service.revision()
-        const asked = fc.sample(fc.tuple(questions(world), fc.option(torn)), { seed, numRuns: sized(60, 30) })
+        const asked = fc.sample(fc.tuple(questions(world), fc.option(torn)), { seed, numRuns: sized(60, 15) })
         for (const [{ question }, tear] of asked) {
           const { document, variables, role, operationName } = question
           const text = tear === null ? document : tear(document)
@@ -167,7 +167,7 @@ describe('the other thread', () => {
 
 describe('documents that were made to hold the event loop', () => {
   it('are answered as ever', { timeout: 240_000 }, async () => {
-    const asked = hostileDocuments(sized(0.05, 0.02))
+    const asked = hostileDocuments(sized(0.05, 0.01))
     const [apart, direct] = [serviceWith(), serviceWith(here)]
     for (const [name, document] of Object.entries(asked)) {
       const text = bodyOf(document())

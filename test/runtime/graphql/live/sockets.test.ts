@@ -315,7 +315,7 @@ describe('a socket', () => {
     socket.destroy()
   })
 
-  it('gives a client that does not read the newest answer, and keeps no queue', async () => {
+  it('gives a client that does not read the newest answer, and keeps no queue', { timeout: 60_000 }, async () => {
     const patient = await openLiveServer()
     // Answers of twelve megabytes: a system keeps a few for a client before its server can know that it does not read.
     await patient.db.query(

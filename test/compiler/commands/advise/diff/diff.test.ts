@@ -2,9 +2,10 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { compileCommand } from '../../../../../compiler/commands/compile.ts'
 import { diffCommand } from '../../../../../compiler/commands/diff.ts'
 import type { Comparison } from '../../../../../compiler/commands/advise/diff/compare.ts'
-import { runBuilt, runHere, type Ran } from '../../../../support/built-cli.ts'
+import { runHere, type Ran } from '../../../../support/built-cli.ts'
 import { createDatabase, type TestDatabase } from '../../../../support/database.ts'
 
 const schema = `
@@ -169,10 +170,10 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
 
   it('compares a database with artifacts and with another database', async () => {
     const artifacts = join(folder, 'artifacts')
-    await runBuilt(['compile', '--out', artifacts], { DATABASE_URL: db.ownerUrl })
+    await runHere(compileCommand, ['compile', '--out', artifacts], { DATABASE_URL: db.ownerUrl })
     const other = await createDatabase({ prepare: true, sql: `${schema} alter table posts rename title to heading;` })
     onTestFinished(() => other.drop())
-    expect(await runBuilt(['diff', '--against', artifacts], { DATABASE_URL: db.ownerUrl })).toMatchObject({
+    expect(await run(['--against', artifacts])).toMatchObject({
       exitCode: 0,
       stdout: '0 breaking, 0 dangerous, 0 additions\n',
     })
@@ -186,7 +187,9 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
   it('judges the documents of artifacts for the roles for which they were compiled', async () => {
     const out = join(folder, 'compiled')
     const documents = ['--documents', join(folder, 'app/**/*.graphql')]
-    await runBuilt(['compile', ...documents, '--roles', 'authenticated', '--out', out], { DATABASE_URL: db.ownerUrl })
+    await runHere(compileCommand, ['compile', ...documents, '--roles', 'authenticated', '--out', out], {
+      DATABASE_URL: db.ownerUrl,
+    })
     const ran = await migrate('alter table posts drop column body', '--artifacts', out, '--json')
     const { broken } = compared(ran).documents
     expect(broken.map(({ source, operation, roles }) => [source, operation, roles.join()])).toEqual([
