@@ -105,6 +105,11 @@ const tangle = `
   insert into spots select n, 'spot ' || n from generate_series(1, 30) n;
   insert into ways select n, 1 + (n - 1) / 30, 1 + n % 30, 'way ' || n from generate_series(1, 900) n;
   grant select on spots, ways to anon, authenticated, service_role;
+  create table bags (id int primary key, tags text[], body jsonb);
+  insert into bags select n, array_agg('tag ' || e), jsonb_agg('tag ' || e)
+    from generate_series(1, 20) n, generate_series(1, 5000) e group by n;
+  grant select on bags to anon, authenticated, service_role;
+  comment on table bags is '@graphql({"jsonFilters": {"enabled": true}})';
   create table changing (id int primary key, name text);
   insert into changing select n, 'row ' || n from generate_series(1, 50) n;
   grant all on changing to anon, authenticated, service_role;

@@ -51,6 +51,24 @@ const longMutations: Attack['run'] = async (arms) => {
   })
 }
 
+/** Postgres compares these one by one, and looks for no cancellation until it has done. */
+const longOperands: Attack['run'] = async (arms) => {
+  const caller = arms.stranger()
+  const document = 'query ($f: BagsFilter) { bagsCollection(filter: $f) { edges { node { id } } } }'
+  await together(16, async () => {
+    while (!arms.isOver()) {
+      const texts = Array.from({ length: [900, 6_000][arms.random(2)] ?? 0 }, (_, place) => `none ${place}`)
+      const operands = [
+        { tags: { overlaps: texts } },
+        { tags: { contains: texts } },
+        { body: { contains: JSON.stringify(texts) } },
+        { body: { hasAnyKey: texts } },
+      ]
+      await arms.ask(asking(caller, document, { f: operands[arms.random(operands.length)] }))
+    }
+  })
+}
+
 export const holding: readonly Attack[] = [
   {
     name: 'one address holds',
@@ -69,6 +87,12 @@ export const holding: readonly Attack[] = [
     does: '32 addresses keep slow anonymous requests running',
     relaxes: {},
     run: manyAddresses,
+  },
+  {
+    name: 'long operands',
+    does: 'filters by lists and JSON of thousands of elements, which Postgres compares without a pause',
+    relaxes: {},
+    run: longOperands,
   },
   {
     name: 'long mutations',
