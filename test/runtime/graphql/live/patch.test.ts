@@ -50,6 +50,15 @@ describe('a patch', () => {
     expect(jsonPatch(deep, deep.replace('[]', '[1]'), 1_000_000)).toBeNull()
   })
 
+  it('is not made where that would hold the event loop', () => {
+    const list = (count: number) => Array.from({ length: count }, (_, id) => edge(id, 'of a row'))
+    expect(patchOf({ edges: list(5_000) }, { edges: [edge(-1, 'new'), ...list(5_000)] })).toHaveLength(1)
+    expect(patchOf({ edges: list(1_100) }, { edges: list(1_100).reverse() })).toBeNull()
+    const nested = (value: number) =>
+      `{"data":${'{"a":'.repeat(300)}[${value},"${'x'.repeat(10_000)}"]${'}'.repeat(301)}`
+    expect(jsonPatch(nested(1), nested(2), 100_000)).toBeNull()
+  })
+
   const row = fc.record({
     nodeId: fc.constantFrom(...'abcdefgh'),
     v: fc.integer({ min: 0, max: 3 }),
