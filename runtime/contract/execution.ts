@@ -133,6 +133,8 @@ export interface RequestContext {
   readonly timeline: Timeline | null
   /** The position of its client's last read or write: a replica that answers must have replayed it. */
   position: Position | null
+  /** True once something of it was sent to a server; absent: nothing. */
+  sent?: boolean
   /** True once its client has closed the connection. */
   aborted: boolean
   /** Called when that happens, while an exchange waits or runs. */

@@ -189,6 +189,26 @@ describe('several workers with replicas', () => {
   }, 60_000)
 })
 
+describe('replicas whose primary is away', () => {
+  it('answer reads beside writes that fail', async () => {
+    const served = await serve({ REPLICA_MAX_STALENESS_MS: '60000' })
+    onTestFinished(async () => void (await served.stop()))
+    await primary.cluster.stop()
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        await expect(write(served, served.service, 'lost')).rejects.toThrow('DATABASE_UNAVAILABLE')
+        expect(await bodies(served, served.anon)).toContain('first')
+      }
+      // Nothing of this caller's write is sent any more.
+      await expect(write(served, served.anon, 'lost')).rejects.toThrow('DATABASE_UNAVAILABLE')
+      expect(await bodies(served, served.anon)).toContain('first')
+    } finally {
+      await primary.cluster.restart()
+    }
+    await untilReplica(served)
+  }, 60_000)
+})
+
 describe('a replica that is a primary', () => {
   it('is left out, and reported with what to do, also in /readyz where nobody replays it', async () => {
     const served = await serveBuilt(primary, { DATABASE_REPLICA_URLS: primary.url, LOG_LEVEL: 'info' })

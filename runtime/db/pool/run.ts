@@ -186,6 +186,7 @@ const send = (run: Running, roleSettings: RoleSettings, reject: (error: unknown)
   run.stops = [startClock(run), running.add(run)]
   // A writing exchange continues until its deadline: it may be about to commit.
   if (context !== undefined && exchange.readOnly) context.onAbort = () => endRun(run, 'gone')
+  if (context !== undefined) context.sent = true
   try {
     runOnConnection(connection, exchange, roleSettings, marks.newest(), (result) => settle(run, result), grow)
   } catch (error) {

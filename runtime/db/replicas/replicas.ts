@@ -145,8 +145,8 @@ async function runWrite(set: ReplicaSet, ...[exchange, context]: Parameters<RunE
   try {
     return await set.primary.run(exchange, context)
   } finally {
-    // After a failure it may be unknown whether the write was committed.
-    context.position = laterPosition(context.position, await wrote(set, context.party))
+    // After a failure it may be unknown whether the write was committed, unless it was not sent.
+    if (context.sent === true) context.position = laterPosition(context.position, await wrote(set, context.party))
   }
 }
 

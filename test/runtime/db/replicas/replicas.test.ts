@@ -70,11 +70,24 @@ describe('writes', () => {
     expect([writes.of('anna'), writes.of('ben')]).toEqual([at(1, 50), at(1, 1)])
     writes.note({ party: null, position: at(1, 60) }, 3)
     expect([writes.of('anna'), writes.of('ben')]).toEqual([at(1, 60), at(1, 60)])
-    writes.note({ party: 'anna', position: null }, 4)
+    writes.note({ party: null, position: null }, 4)
     writes.seen(3, at(1, 61))
     expect(writes.of('ben')).toBe('unknown')
     writes.seen(5, at(1, 62))
     expect(writes.of('ben')).toEqual(at(1, 62))
+  })
+
+  it('that are not known of keep their caller alone from replicas', () => {
+    const writes = createWrites(0)
+    writes.seen(1, at(1, 1))
+    writes.note({ party: 'anna', position: null }, 2)
+    expect([writes.of('anna'), writes.of('ben')]).toEqual(['unknown', at(1, 1)])
+    writes.seen(1, at(1, 8))
+    expect(writes.of('anna')).toBe('unknown')
+    writes.seen(3, at(1, 9))
+    expect([writes.of('anna'), writes.of('ben')]).toEqual([at(1, 9), at(1, 1)])
+    for (let party = 0; party <= 10_000; party += 1) writes.note({ party: `p${party}`, position: null }, 4)
+    expect(writes.of('ben')).toBe('unknown')
   })
 
   it('count for everybody where too many have written', () => {
