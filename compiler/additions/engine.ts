@@ -18,6 +18,7 @@ import { relationFilters } from './relation-filters/schema.ts'
 import { search } from './search/schema.ts'
 import { softDelete } from './soft-delete/schema.ts'
 import { textFilters } from './text-filters/schema.ts'
+import { uniqueKeys } from './unique-keys/schema.ts'
 import { upsert } from './upsert/schema.ts'
 
 /** The parts of additions in engines. The table is apart from table.ts: the thread that reads documents loads no compiler. */
@@ -36,6 +37,7 @@ const table = {
   search,
   softDelete,
   textFilters,
+  uniqueKeys,
   upsert,
   // Last: its member of filters has a fixed name, which a relation may have, too.
   columnFilters,

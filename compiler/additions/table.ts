@@ -26,6 +26,7 @@ import { schemaReport } from './schema-report/addition.ts'
 import { search } from './search/addition.ts'
 import { softDelete } from './soft-delete/addition.ts'
 import { textFilters } from './text-filters/addition.ts'
+import { uniqueKeys } from './unique-keys/addition.ts'
 import { upsert } from './upsert/addition.ts'
 import { writeOnly } from './write-only/addition.ts'
 
@@ -56,6 +57,7 @@ const table = {
   search,
   softDelete,
   textFilters,
+  uniqueKeys,
   upsert,
   writeOnly,
 }

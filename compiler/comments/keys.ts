@@ -179,7 +179,6 @@ export const coreKeys = [
   },
   tableSwitch('manyToMany', 'lets rows that it connects lead to each other, with what it says of both on the edge'),
   tableSwitch('nestedWrites', 'lets an insert of it take related rows, new or existing'),
-  tableSwitch('uniqueKeys', 'adds a field to Query for each of its unique keys'),
   tableSwitch(
     'updates',
     'lets rows of it be changed by their keys, many at once with values of their own, and by operators such as increment',

@@ -12,6 +12,8 @@ import type { SwitchedAddition } from './scope.ts'
 /** The part of the manifest that an addition (spec/graphql.md 17) derives from its settings. */
 export interface ModelAddition extends PartsAddition, SwitchedAddition, OutlineAddition, RelationAddition {
   readonly forms?: readonly Form[]
+  /** Fields of Query for a relation, whose names it claims. */
+  readonly queryNames?: (entity: EntityFacts) => readonly string[]
   /** Facts about the API as a whole, where the settings of its name ask for some: the manifest of all others stays as it was. */
   readonly manifestFacts?: (schemas: readonly AnnotatedSchema[]) => Partial<Manifest>
   /** Facts of which the manifest says whether some relation or another part of it has them. */

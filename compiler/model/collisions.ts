@@ -1,4 +1,4 @@
-import { changeFields, lookupsOf } from '../../runtime/contract/lookups.ts'
+import { changeFields } from '../../runtime/contract/lookups.ts'
 import { createNames, namesAhead, type Names } from '../../runtime/contract/type-names.ts'
 import type {
   Diagnostic,
@@ -31,7 +31,7 @@ export function* collisionDiagnostics(
   return [
     ...(yield* typeCollisions(memo, manifest, memo.one(partTable, additions))),
     ...lost.flatMap((fields) => lostFieldDiagnostics(fields, nameOf)),
-    ...(yield* rootFieldCollisions(memo, manifest, nameOf)),
+    ...(yield* rootFieldCollisions(memo, manifest, additions, nameOf)),
   ]
 }
 
@@ -161,8 +161,8 @@ interface Wish {
   readonly root: boolean
   readonly keyed: boolean
   readonly label: string
-  /** Fields of look-ups by unique keys. */
-  readonly lookups: readonly string[]
+  /** Fields of Query that additions bring. */
+  readonly added: readonly string[]
   /** Fields of Mutation from `updates`. */
   readonly changes: readonly string[]
   /** Names of interfaces whose collections have its rows. */
@@ -170,13 +170,13 @@ interface Wish {
 }
 
 /** As text, equal for equal facts. */
-const wishText = (entity: EntityFacts): string =>
+const wishText = (entity: EntityFacts, additions: readonly ModelAddition[]): string =>
   JSON.stringify({
     name: entity.name,
     root: entity.root,
     keyed: entity.key.length > 0,
     label: entityLabel(entity),
-    lookups: lookupsOf(entity).map((lookup) => lookup.name),
+    added: additions.flatMap((one) => one.queryNames?.(entity) ?? []),
     changes: changeFields(entity),
     collections: entity.collections ?? [],
   } satisfies Wish)
@@ -189,8 +189,13 @@ type Claimant = Wish | FunctionFacts
 const isFunction = (claimant: Claimant): claimant is FunctionFacts => 'execute' in claimant
 const isWish = (claimant: Claimant): claimant is Wish => !isFunction(claimant)
 
-function* rootFieldCollisions(memo: Memo, manifest: Manifest, nameOf: FunctionNames): Steps<readonly Diagnostic[]> {
-  const wishes = yield* memo.map(readWish, yield* memo.map(wishText, manifest.entities))
+function* rootFieldCollisions(
+  memo: Memo,
+  manifest: Manifest,
+  additions: readonly ModelAddition[],
+  nameOf: FunctionNames,
+): Steps<readonly Diagnostic[]> {
+  const wishes = yield* memo.map(readWish, yield* memo.map(wishText, manifest.entities, additions))
   const all = memo.one(claimants, wishes, manifest.functions)
   yield
   const onQuery = memo.one(lostOnQuery, yield* memo.sharing(fieldsOfQuery, all))
@@ -224,7 +229,7 @@ function queryClaims(all: readonly Claimant[]): readonly Claim[] {
   return [
     ...wishes.flatMap(collectionClaims),
     ...callClaims(functions, false),
-    ...wishes.flatMap(lookupClaims),
+    ...wishes.flatMap(addedClaims),
     ...[...interfaces].toSorted(byText).map(([name, label]) => ({
       field: rootField('collection', name),
       object: () => `${label} (collection of ${name})`,
@@ -247,8 +252,8 @@ const callClaims = (functions: Manifest['functions'], volatile: boolean): readon
 const collectionClaims = (wish: Wish): readonly Claim[] =>
   wish.root && wish.keyed ? claimAll(wish, ['collection', 'byKey']) : []
 
-const lookupClaims = ({ root, keyed, lookups, label }: Wish): readonly Claim[] =>
-  root && keyed ? lookups.map((field) => ({ field, object: () => label })) : []
+const addedClaims = ({ root, keyed, added, label }: Wish): readonly Claim[] =>
+  root && keyed ? added.map((field) => ({ field, object: () => label })) : []
 
 const writeClaims = (wish: Wish): readonly Claim[] => (wish.keyed ? claimAll(wish, ['insert', 'update', 'delete']) : [])
 

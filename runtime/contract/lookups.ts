@@ -1,24 +1,10 @@
 import type { ColumnFacts, EntityFacts, LookupFacts, TypeFacts } from './manifest.ts'
-import { baseOfField, lowerFirst, rootField, upperFirst } from './name-parts.ts'
+import { baseOfField, rootField, upperFirst } from './name-parts.ts'
 
 /** A column whose value can be an argument. */
 export interface LookupColumn extends TypeFacts, Pick<ColumnFacts, 'column'> {
   readonly field: string
 }
-
-/** A field of Query that looks a row up by a unique key (spec/graphql.md 17.3): `postBySlug`, `memberByTeamIdAndUserId`. */
-export interface KeyLookup {
-  readonly name: string
-  readonly facts: LookupFacts
-  readonly columns: readonly LookupColumn[]
-}
-
-/** The lookups that a relation's names allow, in order. */
-export const lookupsOf = (entity: EntityFacts): readonly KeyLookup[] =>
-  (entity.lookups ?? []).flatMap((facts): readonly KeyLookup[] => {
-    const columns = argumentsOfKey(entity, facts)
-    return columns === null ? [] : [{ name: `${lowerFirst(entity.name)}By${wordsOf(columns)}`, facts, columns }]
-  })
 
 /** A key by which a row is changed, and its fields (spec/graphql.md 17.4): `updatePostBySlug`. */
 export interface RowKey {
@@ -67,7 +53,7 @@ export const changeFields = (entity: EntityFacts): readonly string[] =>
   ])
 
 /** Columns with equal argument names cannot both be used. */
-function argumentsOfKey(
+export function argumentsOfKey(
   { columns: all }: EntityFacts,
   { columns }: Pick<LookupFacts, 'columns'>,
 ): readonly LookupColumn[] | null {
@@ -75,7 +61,8 @@ function argumentsOfKey(
   return new Set(found.map(({ field }) => field)).size === columns.length ? found : null
 }
 
-const wordsOf = (columns: readonly LookupColumn[]): string => columns.map(({ field }) => upperFirst(field)).join('And')
+export const wordsOf = (columns: readonly LookupColumn[]): string =>
+  columns.map(({ field }) => upperFirst(field)).join('And')
 
 /** Geometries have no equality that a key would use. */
 const asArgument = (column: ColumnFacts): readonly LookupColumn[] => {
@@ -83,13 +70,6 @@ const asArgument = (column: ColumnFacts): readonly LookupColumn[] => {
   if (field === null || type === null || type.kind === 'composite' || type.list) return []
   return type.kind === 'scalar' && type.name === 'GeoJSON' ? [] : [{ ...column, field, type }]
 }
-
-/** Base names of relations that could have a field of this name. */
-export const basesOfLookup = (field: string): readonly string[] =>
-  [...field.matchAll(/(?<=.)By(?=.)/g)].flatMap(({ index }) => {
-    const base = field.slice(0, index)
-    return base === lowerFirst(base) ? [base, upperFirst(base)] : []
-  })
 
 /** Base names of relations that could have a field of this name which changes rows. */
 export function basesOfChange(field: string): readonly string[] {

@@ -264,9 +264,7 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly sentDefaults?: readonly Grantees[]
   /** The relations whose changes matter to its rows, or why it cannot be watched; absent if no relation is live. */
   readonly live?: LiveFacts
-  /** Unique keys for look-ups; only with the addition `uniqueKeys`. */
-  readonly lookups?: readonly LookupFacts[]
-  /** The same for changing and connecting rows; only with the addition `updates` or `nestedWrites`. */
+  /** Unique keys for changing and connecting rows; only with the addition `updates` or `nestedWrites`. */
   readonly rowKeys?: readonly LookupFacts[]
   /** The default order of its collections; absent: the key. */
   readonly defaultOrder?: readonly DefaultOrderFacts[]

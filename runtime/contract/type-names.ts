@@ -293,7 +293,7 @@ function namingText(entity: EntityFacts, { additions }: PartTable): string {
   const naming: Omit<Naming, 'roots'> = {
     name: entity.name,
     keyed: isKeyed(entity),
-    additions: additions.filter((addition) => (facts as Readonly<Record<string, unknown>>)[addition] === true),
+    additions: additions.filter((addition) => (facts as Readonly<Record<string, unknown>>)[addition] !== undefined),
   }
   return JSON.stringify(naming)
 }

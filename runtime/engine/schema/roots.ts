@@ -1,5 +1,5 @@
 import type { GraphQLObjectType } from 'graphql'
-import { basesOfChange, type KeyLookup } from '../../contract/lookups.ts'
+import { basesOfChange } from '../../contract/lookups.ts'
 import type { EntityFacts, FunctionFacts, LookupFacts, ValueType } from '../../contract/manifest.ts'
 import { baseOfField, lowerFirst, rootField, upperFirst } from '../../contract/name-parts.ts'
 import { groupBy } from '../../lib/steps.ts'
@@ -17,7 +17,6 @@ import {
   type SchemaField,
   type SchemaTypes,
 } from './types.ts'
-import { lookupsFor } from './lookups.ts'
 import { functionResult } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { changeMakersOf, insertMakers, writeMakers } from './writes.ts'
@@ -69,7 +68,10 @@ function readMakers(
     const base = baseOfField(kind, field)
     return base === undefined || base !== lowerFirst(base) ? [] : called([base, upperFirst(base)])
   }
-  const lookups = lookupsFor(visible, called, isRead)
+  const added = addedFields(visible, types, {
+    entitiesNamed: called,
+    entities: () => visible.exposed.filter((entity) => entity.root && isWanted(entity)),
+  })
   const calls = callsOf(visible, types, (fn) => isRead(fn) && isWanted(fn))
   const interfaces = interfaceCollections(visible, types, isWanted)
   return {
@@ -83,9 +85,7 @@ function readMakers(
       }
       const call = calls.find(name)
       if (call !== undefined) return call
-      const found = lookups.find(name)
-      if (found !== undefined) return () => lookupField(found.entity, found.lookup, types)
-      return interfaces.find(name)
+      return added.find(name) ?? interfaces.find(name)
     },
     names: () =>
       sortedNames([
@@ -94,9 +94,33 @@ function readMakers(
           .filter((entity) => entity.root && isWanted(entity))
           .flatMap((entity) => readNames(visible, entity)),
         ...calls.names(),
-        ...lookups.names().filter((name) => lookups.find(name) !== undefined),
+        ...added.names().filter((name) => added.find(name) !== undefined),
         ...interfaces.names().filter((name) => interfaces.find(name) !== undefined),
       ]),
+  }
+}
+
+/** The relations of a root type. */
+interface Rooted {
+  /** Those with root fields that have one of these names, by precedence. */
+  readonly entitiesNamed: (names: readonly string[]) => readonly EntityFacts[]
+  readonly entities: () => readonly EntityFacts[]
+}
+
+declare module '../additions.ts' {
+  interface SchemaAddition {
+    /** Further fields of Query and Subscription. Names of functions stay theirs for every caller. */
+    readonly queryFields?: (visible: RoleVisibility, types: SchemaTypes, rooted: Rooted) => FieldMakers
+  }
+}
+
+function addedFields(visible: RoleVisibility, types: SchemaTypes, rooted: Rooted): FieldMakers {
+  const all = visible.additions.flatMap((one) => one.queryFields?.(visible, types, rooted) ?? [])
+  const called = once(() => new Set(visible.manifest.functions.filter(isRead).map((fn) => fn.field)))
+  const makerOf = (name: string) => all.map(({ find }) => find(name)).find((make) => make !== undefined)
+  return {
+    find: (name) => (all.length === 0 || called().has(name) ? undefined : makerOf(name)),
+    names: () => all.flatMap(({ names }) => names()),
   }
 }
 
@@ -209,15 +233,12 @@ interface Shown {
   readonly type: ValueType
 }
 
-const lookupField = (entity: EntityFacts, { columns, facts }: KeyLookup, types: SchemaTypes): SchemaField =>
-  byKeyField(
-    entity,
-    columns.map(({ field: name, type }) => ({ name, type })),
-    types,
-    facts,
-  )
-
-function byKeyField(entity: EntityFacts, key: readonly Shown[], types: SchemaTypes, by?: LookupFacts): SchemaField {
+export function byKeyField(
+  entity: EntityFacts,
+  key: readonly Shown[],
+  types: SchemaTypes,
+  by?: LookupFacts,
+): SchemaField {
   const args = Object.fromEntries(
     key.map(({ name, type }) => [name, { type: nonNull(types.input(type)), description: `The row's ${name}.` }]),
   )

@@ -1,8 +1,8 @@
 import type { EntityFacts, Manifest, ObjectId, RelationFacts } from '../../../../runtime/contract/manifest.ts'
 import { lowerFirst, rootField, type RootField } from '../../../../runtime/contract/name-parts.ts'
-import { changeFields, lookupsOf } from '../../../../runtime/contract/lookups.ts'
+import { changeFields } from '../../../../runtime/contract/lookups.ts'
 import { createNames, type Names } from '../../../../runtime/contract/type-names.ts'
-import { partNames } from '../../../additions/table.ts'
+import { additions, partNames } from '../../../additions/table.ts'
 import type { NamedDatabase } from './in-database.ts'
 import { objectId } from '../../../../runtime/contract/facts.ts'
 import { functionIdentities } from '../../../model/functions.ts'
@@ -185,12 +185,14 @@ export const relationRoots = ({ entities }: Manifest, isMutation: boolean): read
     .filter((entity) => hasKey(entity) && (isMutation || entity.root))
     .flatMap(({ name }) => rootFieldsFor(name, isMutation))
 
+const queryNames = additions.flatMap((one) => one.queryNames ?? [])
+
 const rootsOf = (manifest: Manifest): readonly string[] => [
   ...relationRoots(manifest, false),
   ...relationRoots(manifest, true),
   ...manifest.functions.map(({ field }) => field),
   ...manifest.entities.flatMap((entity) => [
-    ...lookupsOf(entity).map(({ name }) => name),
+    ...queryNames.flatMap((namesOf) => namesOf(entity)),
     ...changeFields(entity),
     ...(entity.collections ?? []).map((name) => rootField('collection', name)),
   ]),
