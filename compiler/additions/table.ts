@@ -13,7 +13,9 @@ import { extensions } from './extensions/addition.ts'
 import { groups } from './groups/addition.ts'
 import { jsonFilters } from './json-filters/addition.ts'
 import { limits } from './limits/addition.ts'
+import { links } from './links/addition.ts'
 import { ltreeFilters } from './ltree-filters/addition.ts'
+import { manyToMany } from './many-to-many/addition.ts'
 import { networkFilters } from './network-filters/addition.ts'
 import { oneOf } from './one-of/addition.ts'
 import { orderByRelated } from './order-by-related/addition.ts'
@@ -44,7 +46,9 @@ const table = {
   groups,
   jsonFilters,
   limits,
+  links,
   ltreeFilters,
+  manyToMany,
   networkFilters,
   oneOf,
   orderByRelated,

@@ -64,7 +64,7 @@ interface Commented {
   readonly settings: object
 }
 
-export const settingOf = ({ settings }: Commented, name: string): unknown =>
+const settingOf = ({ settings }: Commented, name: string): unknown =>
   (settings as Readonly<Record<string, unknown>>)[name]
 
 /** An addition that a setting of its name asks for. */
@@ -83,6 +83,16 @@ export const askedBy = <Some extends AskedAddition>(
     const value = settingOf(commented, name)
     return usual ? value === false : Boolean(value) && !(Array.isArray(value) && value.length === 0)
   })
+
+/** The same of a relation whose schema may have them for it. */
+export const askedOf = <Some extends AskedAddition>(
+  relation: Commented,
+  schema: Commented,
+  additions: readonly Some[],
+): readonly Some[] => [
+  ...askedBy(relation, additions),
+  ...additions.filter(({ name, usual }) => !usual && settingOf(relation, name) == null && isOn(name, schema)),
+]
 
 /** Whether an addition is on for the first of these whose comment has its key; without the addition none has. */
 export const isOn = (name: string, ...commented: readonly Commented[]): boolean =>

@@ -9,7 +9,6 @@ import {
   optionalStrings,
   pageSize,
 } from './decoders.ts'
-import { links } from './links.ts'
 import { polymorphism } from './polymorphism.ts'
 
 /**
@@ -95,14 +94,6 @@ export const coreKeys = [
     help: '{"enabled": true} adds aggregate with count, sum, avg, min and max.',
   },
   {
-    key: 'links',
-    on: ['relation'],
-    decode: links,
-    help:
-      '{"name": ["relation", {"relation": {"column": {"operator": value}}}, ...]}: fields that lead over several ' +
-      'relations, to rows that meet conditions.',
-  },
-  {
     key: 'polymorphism',
     on: ['relation'],
     decode: polymorphism,
@@ -177,7 +168,6 @@ export const coreKeys = [
     decode: switchedOn,
     help: '{"enabled": true} serves geometry and geography of PostGIS as GeoJSON, with filters by where things are.',
   },
-  tableSwitch('manyToMany', 'lets rows that it connects lead to each other, with what it says of both on the edge'),
   tableSwitch('nestedWrites', 'lets an insert of it take related rows, new or existing'),
   tableSwitch(
     'updates',

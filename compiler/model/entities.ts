@@ -2,19 +2,23 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
-import { askedBy, isOn, settingOf } from '../comments/additions.ts'
+import { askedOf } from '../comments/additions.ts'
 import type { AnnotatedFunction, Annotated, AnnotatedRelation } from '../comments/annotated.ts'
 import { relationWord, isIdentified } from '../catalog/catalog.ts'
-import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
+import {
+  collectFollowed,
+  collectPresent,
+  withDiagnostics,
+  type WithDiagnostics,
+} from '../catalog/diagnostics/diagnostics.ts'
 import { accessFacts, presetColumns, presetSql } from './access.ts'
 import { additionsOfTable, buildColumns, buildColumnSql, type ColumnAddition } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
 import { lookupFacts } from './lookups.ts'
 import type { NamedRelation } from './named-relations.ts'
-import { unlinked, type RelationLinks } from './links.ts'
+import { unlinked, type RelationLinks, type RelationScope } from './links.ts'
 import { tableGrants } from './privileges.ts'
-import { crossedBy, crossingsOf, buildRelations } from './relations.ts'
-import { linkedRelations } from './paths.ts'
+import { buildRelations } from './relations.ts'
 import { resultContext, type FunctionScope } from './signatures.ts'
 import { readValues, type ValueScope } from './scalars.ts'
 import { tableAdditions } from './scope.ts'
@@ -29,8 +33,7 @@ export interface Entity {
 }
 
 /** The dependencies of a relation besides itself. */
-export interface EntityScope extends FunctionScope {
-  readonly relationLinks: Lookup<RelationLinks>
+export interface EntityScope extends RelationScope {
   /** Functions with a row of the relation as argument. */
   readonly rowFunctions: Lookup<readonly AnnotatedFunction[]>
 }
@@ -43,19 +46,13 @@ export interface RelationAddition extends ColumnAddition {
     columns: readonly ColumnFacts[],
     scope: ValueScope,
   ) => WithDiagnostics<Partial<EntityFacts>>
+  /** Further relations of any relation. */
+  readonly relations?: (named: NamedRelation, scope: RelationScope) => WithDiagnostics<readonly RelationFacts[]>
   /** Columns of it whose privileges matter even without a field. */
   readonly neededColumns?: (relation: AnnotatedRelation) => readonly string[]
   /** Further members of the model of its builder. */
   readonly relationSql?: (relation: AnnotatedRelation) => Partial<EntitySql>
 }
-
-const askedOf = (
-  { relation, schema }: NamedRelation,
-  additions: readonly RelationAddition[],
-): readonly RelationAddition[] => [
-  ...askedBy(relation, additions),
-  ...additions.filter(({ name, usual }) => !usual && settingOf(relation, name) == null && isOn(name, schema)),
-]
 
 const noFunctions: readonly AnnotatedFunction[] = []
 
@@ -84,14 +81,21 @@ function buildEntity(
 ): WithDiagnostics<Entity> {
   const relationLinks = scope.relationLinks.get(named.id) ?? unlinked
   const columns = memo.of(readColumns, named, scope, additions, ...neededColumns(named, relationLinks, additions))
-  const crossed = crossedBy(relationLinks).map(({ child }) => scope.relationLinks.get(child.id) ?? unlinked)
-  const crossings = memo.of(crossingsOf, relationLinks, ...crossed)
-  const linked = memo.same(linkedRelations, named, scope)
-  const relations = memo.same(buildRelations, named, relationLinks, linked, crossings)
+  const further = memo.same(addedRelations, named, scope, additions)
+  const relations = memo.same(buildRelations, named, relationLinks, further)
   const computed = memo.same(computedOf, named, scope.rowFunctions.get(named.id) ?? noFunctions, scope)
   const sql = memo.of(entitySql, named, columns, computed, additions)
   const added = memo.same(addedFacts, named, columns.facts.value, scope, additions)
   return memo.of(assembleEntity, named, memo, columns, relations, computed, added, sql)
+}
+
+function addedRelations(
+  named: NamedRelation,
+  scope: RelationScope,
+  additions: readonly RelationAddition[],
+): WithDiagnostics<readonly RelationFacts[]> {
+  const { value, diagnostics } = collectPresent(additions.flatMap((one) => one.relations?.(named, scope) ?? []))
+  return withDiagnostics(value.flat(), diagnostics)
 }
 
 function addedFacts(
@@ -100,11 +104,11 @@ function addedFacts(
   scope: ValueScope,
   additions: readonly RelationAddition[],
 ): WithDiagnostics<Partial<EntityFacts>> {
-  const made = askedOf(named, additions).flatMap((one) => one.relationFacts?.(named, columns, scope) ?? [])
-  return withDiagnostics(
-    Object.assign({}, ...made.map(({ value }) => value)),
-    made.flatMap(({ diagnostics }) => diagnostics),
+  const asked = askedOf(named.relation, named.schema, additions)
+  const { value, diagnostics } = collectPresent(
+    asked.flatMap((one) => one.relationFacts?.(named, columns, scope) ?? []),
   )
+  return withDiagnostics(Object.assign({}, ...value), diagnostics)
 }
 
 const computedOf = (
@@ -175,7 +179,10 @@ const entitySql = (
   columns: columns.sql,
   key: named.key,
   computed: computed.value.map((item) => item.sql),
-  ...Object.assign({}, ...askedOf(named, additions).map((one) => one.relationSql?.(named.relation))),
+  ...Object.assign(
+    {},
+    ...askedOf(named.relation, named.schema, additions).map((one) => one.relationSql?.(named.relation)),
+  ),
   ...(presetSql(named.relation).length > 0 && { presets: presetSql(named.relation) }),
 })
 
@@ -193,7 +200,7 @@ const neededColumns = (
     ...forward.flatMap((link) => link.columns),
     ...reverse.flatMap((link) => link.foreignColumns),
     ...presetColumns(named.relation),
-    ...askedOf(named, additions).flatMap((one) => one.neededColumns?.(named.relation) ?? []),
+    ...askedOf(named.relation, named.schema, additions).flatMap((one) => one.neededColumns?.(named.relation) ?? []),
   ])
 
 type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'root'>

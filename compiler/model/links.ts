@@ -8,6 +8,7 @@ import type { AnnotatedForeignKey, AnnotatedType } from '../comments/annotated.t
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { mayBeEqual } from './comparable.ts'
 import type { ModelScope } from './scope.ts'
+import type { FunctionScope } from './signatures.ts'
 import { nameConstraint, nameRelation } from '../catalog/catalog.ts'
 import type { RelationOutline, NamedRelation } from './named-relations.ts'
 
@@ -34,6 +35,11 @@ export interface Link {
 export interface RelationLinks {
   readonly forward: readonly Link[]
   readonly reverse: readonly Link[]
+}
+
+/** The lookups of relations. */
+export interface RelationScope extends FunctionScope {
+  readonly relationLinks: Lookup<RelationLinks>
 }
 
 interface Others extends Tables {

@@ -2,7 +2,7 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
 import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'
-import { askedBy, isOn, type AskedAddition } from '../comments/additions.ts'
+import { askedOf, type AskedAddition } from '../comments/additions.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 import { notNullKey, isIdentified, nameRelation } from '../catalog/catalog.ts'
 import { diagnose, collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
@@ -25,7 +25,7 @@ export interface RelationOutline extends Pick<
   readonly key: readonly string[]
   /** Nullable columns of the key: a row with a null there is invisible. */
   readonly looseKey: readonly string[]
-  /** Whether the rows that its foreign keys refer to are related with each other (`manyToMany`). */
+  /** Whether the rows that its foreign keys refer to are related with each other (`OutlineAddition`). */
   readonly crosses: boolean
   /** Whether existing rows may be hidden (`OutlineAddition`). */
   readonly hidesRows: boolean
@@ -35,6 +35,8 @@ export interface RelationOutline extends Pick<
 
 /** An addition that concerns what other relations depend on. */
 export interface OutlineAddition extends AskedAddition {
+  /** Relations with its setting connect the rows that their foreign keys refer to. */
+  readonly crosses?: true
   /** Relations with its setting may hide rows that are there. */
   readonly hidesRows?: true
   /** Names of further arguments of connections of such relations. */
@@ -108,15 +110,14 @@ const outlineOf = (
   own: Pick<RelationOutline, 'id' | 'name' | 'schema' | 'key'>,
   additions: readonly OutlineAddition[],
 ): RelationOutline => {
-  const asked = askedBy({ settings }, additions)
+  const asked = askedOf({ settings }, own.schema, additions)
   return {
     primaryKey,
     uniques,
     identifying,
     rowSecurity,
     looseKey: own.key.filter((name) => columns.every((column) => column.name !== name || !column.notNull)),
-    // The table's setting takes precedence over its schema's (spec/graphql.md 17.7).
-    crosses: isOn('manyToMany', { settings }, own.schema),
+    crosses: asked.some((one) => one.crosses),
     hidesRows: asked.some((one) => one.hidesRows),
     rowArguments: asked.flatMap((one) => one.rowArguments ?? []),
     // Last: see comments/annotate.ts.

@@ -10,25 +10,21 @@ import { isIdentified, isUnique } from '../catalog/catalog.ts'
 import { isOn } from '../comments/additions.ts'
 
 /**
- * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones, then those of its comment
- * and those through another relation. A target without a key has no types in the API, so it has no fields; an invalid
+ * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones, then those of
+ * additions. A target without a key has no types in the API, so it has no fields; an invalid
  * GraphQL name loses its field.
  */
 export function buildRelations(
   { relation, schema }: NamedRelation,
   { forward, reverse }: RelationLinks,
-  linked: WithDiagnostics<readonly RelationFacts[]>,
-  crossings: readonly Crossing[],
+  added: WithDiagnostics<readonly RelationFacts[]>,
 ): WithDiagnostics<readonly RelationFacts[]> {
   const joined = schema.joins.some((name) => isOn(name, relation, schema))
   const direct = collectPresent([
     ...leadingOn(forward).map((link) => checkName(link, forwardRelation(relation, link, joined))),
     ...leadingBack(reverse).map((link) => checkName(link, reverseRelation(link))),
   ])
-  return withDiagnostics(
-    [...direct.value, ...linked.value, ...crossings.map(crossingRelation)],
-    [...direct.diagnostics, ...linked.diagnostics],
-  )
+  return withDiagnostics([...direct.value, ...added.value], [...direct.diagnostics, ...added.diagnostics])
 }
 
 /** The keys of a relation that have a field on it, and those that have one on their target. */
@@ -79,61 +75,9 @@ function checkName(link: Link, relation: RelationFacts): WithDiagnostics<Relatio
   return withDiagnostics(null, [diagnose('name-unusable', link.object, { name: relation.field, what })])
 }
 
-/** Two keys of one relation, which connects the rows that they refer to (spec/graphql.md 17.7). */
-interface Crossing {
-  /** The key towards this side, and the one towards the other. */
-  readonly near: Link
-  readonly far: Link
-}
-
-const isReachable = (outline: RelationOutline): boolean => outline.key.length > 0
+export const isReachable = (outline: RelationOutline): boolean => outline.key.length > 0
 
 export const forwardField = (link: Link): string => link.foreignName ?? toOneField(link.columns, link.parent)
-
-/** The links of a relation from relations with `manyToMany`. */
-export const crossedBy = ({ reverse }: RelationLinks): readonly Link[] =>
-  reverse.filter(({ child }) => child.crosses && isReachable(child))
-
-/**
- * The relations at the other end of such links.
- *
- * @param others the links of their children, one after the other
- */
-export const crossingsOf = (links: RelationLinks, ...others: readonly RelationLinks[]): readonly Crossing[] =>
-  crossedBy(links).flatMap((near, place) =>
-    preferWhole(others[place]?.forward ?? [], forwardField)
-      .filter((far) => isCrossing(near, far))
-      .map((far) => ({ near, far })),
-  )
-
-/**
- * Whether at most one row connects two rows, and each of these may be connected with many. Both names must be valid in
- * GraphQL, so that access from one side implies access from the other.
- */
-const isCrossing = (near: Link, far: Link): boolean =>
-  far !== near &&
-  isReachable(far.parent) &&
-  isIdentified(near.child, [...near.columns, ...far.columns]) &&
-  [near, far].every(
-    (link) =>
-      isValidName(crossingField(link)) &&
-      !isUnique(link.child, link.columns) &&
-      isIdentified(link.parent, link.foreignColumns),
-  )
-
-const crossingField = (far: Link): string => `${forwardField(far)}Collection`
-
-const crossingRelation = ({ near, far }: Crossing): RelationFacts => ({
-  field: crossingField(far),
-  shape: 'many',
-  direction: 'reverse',
-  target: far.parent.id,
-  local: near.foreignColumns,
-  foreign: far.foreignColumns,
-  notNull: false,
-  unique: true,
-  way: { through: [{ entity: near.child.id, near: near.columns, far: far.columns }], crosses: true },
-})
 
 /**
  * Whether every row of the link's child has its parent and every role sees it (spec/graphql.md 0, decision 18), so that
@@ -158,7 +102,7 @@ const isForwardNotNull = (
  * have the name of the whole key's gives way: the field leads to the partitioned table (spec/graphql.md 1.2, decision
  * 14).
  */
-const preferWhole = (links: readonly Link[], field: (link: Link) => string): readonly Link[] =>
+export const preferWhole = (links: readonly Link[], field: (link: Link) => string): readonly Link[] =>
   links.filter(
     (link) =>
       link.guaranteed ||

@@ -1,29 +1,31 @@
-import type { Lookup } from '../../runtime/lib/memo/tables.ts'
-import type { RelationFacts, WayFacts } from '../../runtime/contract/manifest.ts'
-import type { ConditionFacts } from '../../runtime/contract/stated.ts'
-import type { LinkSetting, LinkStep } from '../comments/links.ts'
-import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
-import { nameRelation, isIdentified, isUnique } from '../catalog/catalog.ts'
-import { additionsOfTable, buildColumns, nodeIdField } from './columns.ts'
-import { forwardField, leadingBack, leadingOn, reverseField } from './relations.ts'
-import { isCondition } from './conditions.ts'
-import { unlinked, type RelationLinks } from './links.ts'
-import { isValidName } from './names.ts'
-import type { NamedRelation, RelationOutline } from './named-relations.ts'
-import type { FunctionScope } from './signatures.ts'
-import { readValues } from './scalars.ts'
-
-interface PathScope extends FunctionScope {
-  readonly relationLinks: Lookup<RelationLinks>
-}
+import type { RelationFacts, WayFacts } from '../../../runtime/contract/manifest.ts'
+import type { ConditionFacts } from '../../../runtime/contract/stated.ts'
+import type { LinkSetting, LinkStep } from './decode.ts'
+import {
+  diagnose,
+  collectPresent,
+  withDiagnostics,
+  type WithDiagnostics,
+} from '../../catalog/diagnostics/diagnostics.ts'
+import { nameRelation, isIdentified, isUnique } from '../../catalog/catalog.ts'
+import { additionsOfTable, buildColumns, nodeIdField } from '../../model/columns.ts'
+import { forwardField, leadingBack, leadingOn, reverseField } from '../../model/relations.ts'
+import { isCondition } from '../../model/conditions.ts'
+import { unlinked, type RelationScope } from '../../model/links.ts'
+import { isValidName } from '../../model/names.ts'
+import type { NamedRelation, RelationOutline } from '../../model/named-relations.ts'
+import { readValues } from '../../model/scalars.ts'
 
 /** Relations that a relation's comment defines by a path (spec/graphql.md 17.8). */
-export const linkedRelations = (named: NamedRelation, scope: PathScope): WithDiagnostics<readonly RelationFacts[]> =>
+export const linkedRelations = (
+  named: NamedRelation,
+  scope: RelationScope,
+): WithDiagnostics<readonly RelationFacts[]> =>
   collectPresent(named.relation.settings.links.map((link) => linkedRelation(named, scope, link)))
 
 function linkedRelation(
   named: NamedRelation,
-  scope: PathScope,
+  scope: RelationScope,
   { name, path }: LinkSetting,
 ): WithDiagnostics<RelationFacts | null> {
   const lost = (reason: string): WithDiagnostics<null> =>
@@ -53,7 +55,7 @@ interface Hop {
 /** The target of a step, or why it has none. */
 function hopFrom(
   { id, outline, relation }: NamedRelation,
-  scope: PathScope,
+  scope: RelationScope,
   { field, conditions }: LinkStep,
 ): { readonly hop: Hop; readonly to: NamedRelation } | string {
   const { forward, reverse } = scope.relationLinks.get(id) ?? unlinked

@@ -1,7 +1,7 @@
-import type { ConditionFacts } from '../../runtime/contract/stated.ts'
-import { isJsonObject } from '../../runtime/lib/json.ts'
-import { conditionsOnColumns, eachMember, jsonOf } from './additions.ts'
-import { type Decoder, isJsonList, type JsonValue } from './decoders.ts'
+import type { ConditionFacts } from '../../../runtime/contract/stated.ts'
+import { isJsonObject } from '../../../runtime/lib/json.ts'
+import { conditionsOnColumns, eachMember, jsonOf } from '../../comments/additions.ts'
+import { type Decoder, isJsonList, type JsonValue } from '../../comments/decoders.ts'
 
 /** A relation in a comment, with the path of relations to it (spec/graphql.md 17.8). */
 export interface LinkSetting {
@@ -20,7 +20,7 @@ export interface LinkStep {
  * `{"company": ["author", "company"], "drafts": [{"postCollection": {"status": {"eq": "draft"}}}]}`; a link with a
  * malformed part is left out.
  */
-export const links: Decoder<readonly LinkSetting[]> = (value) =>
+export const pathsByName: Decoder<readonly LinkSetting[]> = (value) =>
   eachMember(value, (name, given) => {
     const path = isJsonList(given) ? stepsOf(given) : null
     return path === null
