@@ -82,9 +82,9 @@ const rootEntries =
 
 /** Plain functions that the reference package is built with. All else of the product it is handed by the one that is installed. */
 const takenByReference: readonly string[] = [
+  'compiler/additions/geo/facts.ts',
   'compiler/catalog/catalog.ts',
   'compiler/catalog/privileges.ts',
-  'compiler/model/geo.ts',
   'runtime/contract/facts.ts',
   'runtime/engine/meaning.ts',
   'runtime/lib/json.ts',

@@ -7,6 +7,8 @@ import { arrayFilters } from './array-filters/schema.ts'
 import { columnFilters } from './column-filters/schema.ts'
 import { deprecated } from './deprecated/schema.ts'
 import { distinctOn } from './distinct-on/schema.ts'
+import { enumArrays } from './enum-arrays/schema.ts'
+import { geo } from './geo/schema.ts'
 import { groups } from './groups/schema.ts'
 import { jsonFilters } from './json-filters/schema.ts'
 import { ltreeFilters } from './ltree-filters/schema.ts'
@@ -26,6 +28,8 @@ const table = {
   arrayFilters,
   deprecated,
   distinctOn,
+  enumArrays,
+  geo,
   groups,
   jsonFilters,
   ltreeFilters,

@@ -4,12 +4,16 @@ import type { Addition } from './addition.ts'
 import { allowlist } from './allowlist/addition.ts'
 import { arrayFilters } from './array-filters/addition.ts'
 import { columnFilters } from './column-filters/addition.ts'
+import { composites } from './composites/addition.ts'
 import { defaultFilter } from './default-filter/addition.ts'
 import { defaultOrder } from './default-order/addition.ts'
 import { deprecated } from './deprecated/addition.ts'
 import { distinctOn } from './distinct-on/addition.ts'
+import { domains } from './domains/addition.ts'
+import { enumArrays } from './enum-arrays/addition.ts'
 import { explain } from './explain/addition.ts'
 import { extensions } from './extensions/addition.ts'
+import { geo } from './geo/addition.ts'
 import { groups } from './groups/addition.ts'
 import { jsonFilters } from './json-filters/addition.ts'
 import { limits } from './limits/addition.ts'
@@ -37,12 +41,16 @@ const table = {
   allowlist,
   arrayFilters,
   columnFilters,
+  composites,
   defaultFilter,
   defaultOrder,
   deprecated,
   distinctOn,
+  domains,
+  enumArrays,
   explain,
   extensions,
+  geo,
   groups,
   jsonFilters,
   limits,

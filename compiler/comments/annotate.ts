@@ -21,7 +21,6 @@ import {
 } from '../catalog/catalog.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { present, diagnose } from '../catalog/diagnostics/diagnostics.ts'
-import { isOn } from './additions.ts'
 import { readComment, type KeyTable, type SettingRefusal } from './settings.ts'
 import type {
   Annotated,
@@ -67,7 +66,7 @@ export function* annotate(catalog: Catalog, table: KeyTable, memo: Memo = withou
   const kept = withoutHidden(catalog, schemas, members, table)
   const relations = yield* memo.each(annotateRelation, kept.relations, table, members, memo)
   const functions = yield* memo.each(annotateFunction, kept.functions, table, members)
-  const composites = schemas.some(({ object }) => isOn('composites', object))
+  const composites = schemas.some(({ object }) => says(table, object, 'namesComposites'))
   const types = yield* memo.each(annotateType, catalog.types, table, composites)
   const { strays = [], members: _, ...served } = catalog
   const diagnostics = once(() => [
@@ -109,16 +108,17 @@ const noMembers: ReadonlyMap<string, string> = new Map()
 const extensionMembers = (members: readonly CatalogMember[]): Members =>
   new Map(members.map(({ kind, oid, extension }) => [memberKey(kind, oid), extension]))
 
+const says = ({ on }: KeyTable, { settings }: AnnotatedSchema, what: 'hidesExtensions' | 'namesComposites'): boolean =>
+  Object.entries(settings).some(([key, value]) => on.schema.some((row) => row.key === key && row[what] === value))
+
 /** A schema may leave out objects of extensions; their types stay available for columns. */
 function withoutHidden(
   { relations, functions }: Catalog,
   schemas: readonly Read<AnnotatedSchema>[],
   members: Members,
-  { on }: KeyTable,
+  table: KeyTable,
 ): Pick<Catalog, 'relations' | 'functions'> {
-  const hides = ({ settings }: AnnotatedSchema): boolean =>
-    on.schema.some(({ key, hidesExtensions }) => hidesExtensions?.(settings[key as keyof typeof settings]))
-  const hiding = schemas.flatMap(({ object }) => (hides(object) ? [object.name] : []))
+  const hiding = schemas.flatMap(({ object }) => (says(table, object, 'hidesExtensions') ? [object.name] : []))
   if (hiding.length === 0 || members.size === 0) return { relations, functions }
   const isKept =
     (kind: 'relation' | 'function') =>

@@ -36,8 +36,10 @@ export interface Key {
   readonly isFact?: true
   /** Its value is a list of `ColumnAccess`. */
   readonly isAccess?: true
-  /** Whether a schema with this value leaves out what extensions brought. */
-  readonly hidesExtensions?: (value: unknown) => boolean
+  /** The value with which a schema leaves out what extensions brought. */
+  readonly hidesExtensions?: boolean
+  /** The value with which comments of composite types are read. */
+  readonly namesComposites?: boolean
   /** Its shape and effect, for the owner. */
   readonly help: string
 }
@@ -142,31 +144,12 @@ export const coreKeys = [
   },
   { key: 'local_name', on: ['foreign key'], decode: scalarText, help: 'a string: the field on the referenced side.' },
   {
-    key: 'composites',
-    on: ['schema'],
-    decode: switchedOn,
-    help: '{"enabled": true} serves columns and results of composite types as objects, and filters by their attributes.',
-  },
-  {
-    key: 'domains',
-    on: ['schema'],
-    decode: switchedOn,
-    help: '{"enabled": true} serves columns and arguments of domains as the type underneath.',
-  },
-  tableSwitch('enumArrays', 'gives columns that are arrays of enums a filter'),
-  {
     key: 'functionShapes',
     on: ['schema'],
     decode: switchedOn,
     help:
       '{"enabled": true} serves overloads that have a name by comment, arguments without names, enums, computed fields ' +
       'with arguments, and filters on computed fields.',
-  },
-  {
-    key: 'geo',
-    on: ['schema'],
-    decode: switchedOn,
-    help: '{"enabled": true} serves geometry and geography of PostGIS as GeoJSON, with filters by where things are.',
   },
   tableSwitch('nestedWrites', 'lets an insert of it take related rows, new or existing'),
   tableSwitch(

@@ -4,10 +4,12 @@ import type { Form } from '../../runtime/sql/form.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { askedBy } from '../comments/additions.ts'
-import type { AnnotatedSchema } from '../comments/annotated.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
+import type { Annotated, AnnotatedSchema } from '../comments/annotated.ts'
 import type { RelationAddition } from './entities.ts'
 import type { OutlineAddition } from './named-relations.ts'
-import type { SwitchedAddition } from './scope.ts'
+import type { ValueScope } from './scalars.ts'
+import type { ServedSchema, SwitchedAddition } from './scope.ts'
 
 /** The part of the manifest that an addition (spec/graphql.md 17) derives from its settings. */
 export interface ModelAddition extends PartsAddition, SwitchedAddition, OutlineAddition, RelationAddition {
@@ -16,6 +18,13 @@ export interface ModelAddition extends PartsAddition, SwitchedAddition, OutlineA
   readonly queryNames?: (entity: EntityFacts) => readonly string[]
   /** Facts about the API as a whole, where the settings of its name ask for some: the manifest of all others stays as it was. */
   readonly manifestFacts?: (schemas: readonly AnnotatedSchema[]) => Partial<Manifest>
+  /** Facts about types that the schemas serve, where the settings of its name ask for some. */
+  readonly typeFacts?: (
+    memo: Memo,
+    schemas: readonly ServedSchema[],
+    scope: ValueScope,
+    annotated: Annotated,
+  ) => WithDiagnostics<Partial<Manifest>>
   /** Facts of which the manifest says whether some relation or another part of it has them. */
   readonly marks?: readonly Mark[]
   /** Requests may ask for a report of the schemas that have its setting, or of all. */
@@ -37,6 +46,18 @@ export const manifestFacts = (
       .filter(({ manifestFacts: make }) => make)
       .map((one) => (schemas.some((schema) => isAsked(schema, one)) ? one.manifestFacts?.(schemas) : {})),
   )
+
+export function typeParts(
+  memo: Memo,
+  additions: readonly ModelAddition[],
+  schemas: readonly ServedSchema[],
+  scope: ValueScope,
+  annotated: Annotated,
+): WithDiagnostics<Partial<Manifest>> {
+  const asked = additions.filter((one) => annotated.schemas.some((schema) => isAsked(schema, one)))
+  const made = collectPresent(asked.flatMap((one) => one.typeFacts?.(memo, schemas, scope, annotated) ?? []))
+  return withDiagnostics(Object.assign({}, ...made.value), made.diagnostics)
+}
 
 const isAsked = (schema: AnnotatedSchema, addition: ModelAddition): boolean => askedBy(schema, [addition]).length > 0
 

@@ -13,9 +13,8 @@ import type {
   RefusalFacts,
   SchemaFacts,
 } from '../../runtime/contract/manifest.ts'
-import { isOn } from '../comments/additions.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } from '../comments/annotated.ts'
-import { manifestFacts, marksOf, reportedSchemas, type ModelAddition } from './additions.ts'
+import { manifestFacts, marksOf, reportedSchemas, typeParts, type ModelAddition } from './additions.ts'
 import { collisionDiagnostics } from './collisions.ts'
 import { placedFunction, type PlacedFunction } from './computed.ts'
 import {
@@ -25,13 +24,12 @@ import {
   withSentDefaults,
   withTenants,
 } from './distributed.ts'
-import { buildComposites } from './composites.ts'
 import { buildEntities, type Entity, type EntityScope, withSelfContained } from './entities.ts'
 import { buildEnums, type ServedEnum } from './enums.ts'
 import { formFacts } from './filter-forms.ts'
 import { functionNames, buildFunctions, type RootFunction } from './functions.ts'
 import { nameRelations } from './named-relations.ts'
-import { buildLinks } from './links.ts'
+import { buildLinks } from './foreign-keys.ts'
 import { liveDiagnostics, watchedCalls, watchedEntities, type Watched } from './live.ts'
 import { schemaUsage, privilegesByRole, rolesPart, typeSchemaFacts } from './privileges.ts'
 import { buildReport } from './report-facts.ts'
@@ -62,8 +60,7 @@ export function* buildModel(
   const types = readScope(memo, annotated, schemas)
   const enums = buildEnums(memo, schemas, annotated)
   const values: ValueScope = { ...types, enums: new Map(enums.value.map((item) => [item.facts.id, item])) }
-  const isComposed = annotated.schemas.some((schema) => isOn('composites', schema))
-  const composites = isComposed ? buildComposites(memo, schemas, values, annotated) : null
+  const typed = typeParts(memo, additions, schemas, values, annotated)
   const relations = withoutLoosened(annotated)
   const namedRelations = yield* nameRelations(memo, schemas, types, relations.value, additions)
   const byId = memo.table(idOf, namedRelations.value)
@@ -84,12 +81,11 @@ export function* buildModel(
   const parts = {
     ...schemaPart(annotated, additions),
     enums: servedEnums,
-    ...(composites && { composites: composites.value }),
+    ...typed.value,
     ...(annotated.readsClaims && { readsClaims: true as const }),
     ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
-    ...(annotated.schemas.some((schema) => isOn('geo', schema)) && { geo: true as const }),
-    ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts, additions)),
+    ...(yield* formFacts(memo, annotated.types, typed.value.composites ?? [], entityFacts, additions)),
     ...(yield* marksOf(memo, entityFacts, [...facts, ...servedEnums.flatMap(({ values }) => values)], additions)),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
@@ -104,7 +100,7 @@ export function* buildModel(
       yield
     }
     return [
-      ...(composites?.diagnostics ?? []),
+      ...typed.diagnostics,
       ...ofPasses.flat(),
       ...(yield* collisionDiagnostics(memo, manifest, additions, functionNames(scope, functions))),
       ...(watched === undefined ? [] : liveDiagnostics(annotated, watched)),

@@ -5,13 +5,12 @@ import { isOn, type AskedAddition } from '../comments/additions.ts'
 import type { AnnotatedColumn, AnnotatedType } from '../comments/annotated.ts'
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameColumn } from '../catalog/catalog.ts'
-import { attributesOf } from './composites.ts'
-import { enabledForms } from './filter-forms.ts'
+import { attributesOf } from './attributes.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'
 import { columnGrants } from './privileges.ts'
 import {
-  schemaAdditions,
+  valueAdditions,
   typeFacts,
   type ValueAdditions,
   type ValueFacts,
@@ -22,7 +21,7 @@ import {
   orderSql,
   lookThrough,
 } from './scalars.ts'
-import { type ModelScope, tableAdditions } from './scope.ts'
+import type { ModelScope } from './scope.ts'
 import type { ColumnSql } from './model.ts'
 
 /**
@@ -70,14 +69,8 @@ export interface ColumnAddition extends AskedAddition {
 }
 
 /** The additions of a relation's own comment, or of its schema's, for its values. */
-export function additionsOfTable({ relation, schema }: NamedRelation): ValueAdditions {
-  const additions: Readonly<Record<string, unknown>> = { ...tableAdditions(relation, schema) }
-  return {
-    enumArrays: additions.enumArrays === true,
-    ...schemaAdditions(schema),
-    forms: enabledForms(schema, (key) => additions[key] === true),
-  }
-}
+export const additionsOfTable = ({ relation, schema }: NamedRelation): ValueAdditions =>
+  valueAdditions(schema, relation)
 
 const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null
 
@@ -168,7 +161,7 @@ export function buildColumnSql(
       // Values served as GeoJSON have no order.
       ...(texts.geo === undefined && orderSql(scope, column.type)),
       ...(read !== null && { readAs: read }),
-      ...(asked.composites && attributesOf(scope, values, column.type, asked)),
+      ...attributesOf(scope, values, column.type, asked),
     }
   })
 }

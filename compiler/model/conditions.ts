@@ -6,7 +6,7 @@ import type { Form } from '../../runtime/sql/form.ts'
 import { enumOperators, listOperators, type OperatorName } from '../../runtime/sql/operators.ts'
 import { scalarTable } from '../../runtime/sql/scalars.ts'
 import type { AnnotatedColumn, AnnotatedRelation } from '../comments/annotated.ts'
-import { lookThrough, type ValueScope } from './scalars.ts'
+import { baseType, type ValueScope } from './scalars.ts'
 
 /** Whether rows of the relation can be selected by a condition of a comment. */
 export const isCondition =
@@ -32,7 +32,7 @@ function fits(
     const labels = scope.enums.get(type.id)?.facts.values.map(({ label }) => label) ?? []
     return values.every((item) => typeof item === 'string' && labels.includes(item))
   }
-  const [scalar, isValue] = constants[lookThrough(scope, column.type, { domains: true })?.name ?? ''] ?? []
+  const [scalar, isValue] = constants[baseType(scope, column.type)?.name ?? ''] ?? []
   return scalar === type.name && values.every((item) => isValue?.(item) === true)
 }
 

@@ -17,7 +17,7 @@ import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import { diagnose, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { columnGrants, tableGrants } from './privileges.ts'
 import { literal } from '../../runtime/sql/tree.ts'
-import type { Link, RelationLinks } from './links.ts'
+import type { Link, RelationLinks } from './foreign-keys.ts'
 
 /** A relation's tenant, and SQL of type text for its value if policies name it. */
 interface Tenant {

@@ -16,7 +16,7 @@ import { additionsOfTable, buildColumns, buildColumnSql, type ColumnAddition } f
 import { buildComputed, type Computed } from './computed.ts'
 import { lookupFacts } from './lookups.ts'
 import type { NamedRelation } from './named-relations.ts'
-import { unlinked, type RelationLinks, type RelationScope } from './links.ts'
+import { unlinked, type RelationLinks, type RelationScope } from './foreign-keys.ts'
 import { tableGrants } from './privileges.ts'
 import { buildRelations } from './relations.ts'
 import { resultContext, type FunctionScope } from './signatures.ts'

@@ -9,8 +9,7 @@ import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ServedEnum } from './enums.ts'
 import type { Form } from '../../runtime/sql/form.ts'
 import { enabledForms, formOfType } from './filter-forms.ts'
-import { isGeoType, geoOf } from './geo.ts'
-import type { ModelScope } from './scope.ts'
+import type { ModelScope, ServedSchema, ValueReading } from './scope.ts'
 import type { JsonForm, CastSql, OrderSql } from './model.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 
@@ -21,40 +20,48 @@ export interface ValueFacts extends TypeFacts, Pick<PgType, 'limited' | 'alike' 
   readonly order: boolean
 }
 
+declare module './scope.ts' {
+  interface ValueReading {
+    /** The type that values of a type are treated as; undefined: their own. */
+    readonly under?: (scope: ModelScope, type: AnnotatedType) => AnnotatedType | undefined
+    /** The value of a type; undefined: the core reads it. */
+    readonly value?: (scope: ModelScope, type: AnnotatedType) => ValueFacts | undefined
+    /** Of lists of such elements. */
+    readonly list?: (element: ValueFacts) => Partial<ValueFacts>
+    /** Of values in statements. */
+    readonly sql?: (type: AnnotatedType, modifier: number) => Partial<CastSql>
+  }
+}
+
 /** Additions of spec/graphql.md 17 for values: those of their table or function. */
 export interface ValueAdditions {
   /** The forms of values with filters, see enabledForms. */
   readonly forms: readonly Form[]
-  readonly enumArrays: boolean
-  /** A domain is treated as its base type. */
-  readonly domains: boolean
+  readonly readings: readonly ValueReading[]
   /** Functions may take and return enums. */
   readonly functionShapes: boolean
-  /** Composite types are objects. */
-  readonly composites: boolean
-  /** Types of PostGIS are GeoJSON. */
-  readonly geo: boolean
 }
 
-/** The additions of a function's schema for its values. */
-export function additionsOfSchema({ schemas }: ModelScope, name: string): ValueAdditions {
-  const schema = schemas.get(name) ?? { settings: {}, forms: new Map<string, Form>() }
+/** Those of the settings of a schema, and maybe of a relation before it. */
+export function valueAdditions(
+  schema: Pick<ServedSchema, 'settings' | 'forms' | 'readings'>,
+  ...commented: readonly { readonly settings: object }[]
+): ValueAdditions {
+  const isEnabled = (name: string): boolean => isOn(name, ...commented, schema)
   return {
-    enumArrays: isOn('enumArrays', schema),
-    ...schemaAdditions(schema),
-    forms: enabledForms(schema, (key) => isOn(key, schema)),
+    forms: enabledForms(schema, isEnabled),
+    readings: schema.readings.flatMap(({ name, values }) => (isEnabled(name) ? [values] : [])),
+    functionShapes: isOn('functionShapes', schema),
   }
 }
 
-/** Those that a schema alone can enable. */
-export const schemaAdditions = (schema: {
-  readonly settings: object
-}): Pick<ValueAdditions, 'domains' | 'functionShapes' | 'composites' | 'geo'> => ({
-  domains: isOn('domains', schema),
-  functionShapes: isOn('functionShapes', schema),
-  composites: isOn('composites', schema),
-  geo: isOn('geo', schema),
-})
+const noAdditions: ValueAdditions = { forms: [], readings: [], functionShapes: false }
+
+/** The additions of a schema for its values. */
+export function additionsOfSchema({ schemas }: ModelScope, name: string): ValueAdditions {
+  const schema = schemas.get(name)
+  return schema === undefined ? noAdditions : valueAdditions(schema)
+}
 
 /**
  * The additions of a function: `functionShapes` does not apply to functions of extensions, unless their own comment
@@ -108,9 +115,10 @@ function readValue(reading: Reading, oid: Oid): ValueFacts | null {
   const { scope, asked } = reading
   const type = scope.types.get(oid)
   if (type === undefined) return null
-  if (type.kind === 'd' && asked.domains) return domainValue(reading, type)
-  if (asked.composites && isCompositeType(scope, type)) return compositeValue(type)
-  if (asked.geo && isGeoType(type)) return geoValue(type)
+  const under = typeUnder(scope, type, asked)
+  if (under !== undefined) return valueUnder(reading, type, under)
+  const [own] = asked.readings.flatMap(({ value }) => value?.(scope, type) ?? [])
+  if (own !== undefined) return own
   return type.element === null ? withForm(asked, type, scalarValue(scope, type)) : listValue(reading, type.element)
 }
 
@@ -121,40 +129,19 @@ function withForm(asked: ValueAdditions, type: AnnotatedType, value: ValueFacts 
   return { ...value, type: { ...value.type, form }, filter: true }
 }
 
-/** A composite type of a served schema without a relation. */
-export const isCompositeType = (scope: ModelScope, type: AnnotatedType): boolean =>
-  type.kind === 'c' && type.relation?.standAlone === true && scope.schemas.get(type.schema) !== undefined
-
-const compositeValue = (type: AnnotatedType): ValueFacts => ({
-  ...withoutOrder,
-  type: { kind: 'composite', id: objectId(type.schema, type.name), list: false },
-  typeSchema: typeSchema(type),
-  json: { kind: 'native' },
-  filter: true,
-})
-
-const geoValue = (type: AnnotatedType): ValueFacts => ({
-  ...withoutOrder,
-  type: { kind: 'scalar', name: 'GeoJSON', list: false },
-  typeSchema: typeSchema(type),
-  json: { kind: 'geojson', schema: type.schema },
-  filter: true,
-})
-
 /** Visible to roles with USAGE on the domain's schema and that of the base type, to which operands are cast. */
-function domainValue(reading: Reading, type: AnnotatedType): ValueFacts | null {
-  const base = domainBase(reading.scope, type)
-  const value = base === undefined ? null : readValue(reading, base.oid)
+function valueUnder(reading: Reading, type: AnnotatedType, base: AnnotatedType): ValueFacts | null {
+  const value = readValue(reading, base.oid)
   if (value === null) return null
   const { typeSchema: under, ...rest } = value
   const own = typeSchema(type)
   return { ...rest, typeSchema: own, ...(under !== null && under !== own && { underSchema: under }) }
 }
 
-const typeSchema = ({ schema }: AnnotatedType): string | null => (schema === 'pg_catalog' ? null : schema)
+export const typeSchema = ({ schema }: AnnotatedType): string | null => (schema === 'pg_catalog' ? null : schema)
 
 /** For values that are only read and compared for equality. */
-const withoutOrder = { order: false, limited: false, alike: false, aggregate: opaqueType.aggregate } as const
+export const withoutOrder = { order: false, limited: false, alike: false, aggregate: opaqueType.aggregate } as const
 
 function scalarValue(scope: ValueScope, type: AnnotatedType): ValueFacts | null {
   if (type.kind === 'c' || type.kind === 'p') return null
@@ -189,11 +176,10 @@ const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): ValueF
 })
 
 /**
- * Arrays have neither order nor aggregates. Without `enumArrays` those of enums print raw labels, mapped or not
- * (spec/graphql.md 3.2), and have no filter.
+ * Arrays have neither order nor aggregates. Those of enums print raw labels, mapped or not (spec/graphql.md 3.2), and
+ * have no filter.
  */
 function listValue(reading: Reading, elementOid: Oid): ValueFacts | null {
-  const { enumArrays } = reading.asked
   const type = reading.scope.types.get(elementOid)
   if (type === undefined || type.element !== null || type.kind === 'c' || type.kind === 'p') return null
   const element = elementValue(reading, type)
@@ -202,8 +188,9 @@ function listValue(reading: Reading, elementOid: Oid): ValueFacts | null {
     ...element,
     ...withoutOrder,
     type: listType(reading.asked, element.type),
-    json: element.type.kind === 'enum' ? enumListForm(element.json, enumArrays) : listForm(element.json),
-    filter: element.type.kind === 'scalar' ? scalarTable[element.type.name].lists : enumArrays,
+    json: element.type.kind === 'enum' ? { kind: 'native' } : listForm(element.json),
+    filter: element.type.kind === 'scalar' && scalarTable[element.type.name].lists,
+    ...Object.assign({}, ...reading.asked.readings.map(({ list }) => list?.(element))),
   }
 }
 
@@ -218,15 +205,13 @@ function listType({ forms }: ValueAdditions, element: ValueFacts['type']): Value
 /** A list of lists has the type Opaque. */
 function elementValue(reading: Reading, type: AnnotatedType): ValueFacts | null {
   if (type.kind !== 'd') return scalarValue(reading.scope, type)
-  const value = reading.asked.domains ? domainValue(reading, type) : null
+  const under = typeUnder(reading.scope, type, reading.asked)
+  const value = under === undefined ? null : valueUnder(reading, type, under)
   return value === null || value.type.list ? baseValue(type, opaqueType, false) : value
 }
 
 const listForm = (element: JsonForm): JsonForm =>
   element.kind === 'text' || element.kind === 'json-text' ? { kind: 'text-array' } : { kind: 'native' }
-
-const enumListForm = (element: JsonForm, enumArrays: boolean): JsonForm =>
-  element.kind === 'mapped' && enumArrays ? { kind: 'mapped-array', names: element.names } : { kind: 'native' }
 
 /** The table's row: base types of pg_catalog by name, those of extensions by name in any schema. */
 function pgType(type: AnnotatedType): PgType {
@@ -235,7 +220,7 @@ function pgType(type: AnnotatedType): PgType {
 }
 
 /** The base type of nested domains. */
-function domainBase(scope: ModelScope, type: AnnotatedType): AnnotatedType | undefined {
+export function domainBase(scope: ModelScope, type: AnnotatedType): AnnotatedType | undefined {
   const base = type.base === null ? undefined : scope.types.get(type.base)
   return base?.kind === 'd' ? domainBase(scope, base) : base
 }
@@ -258,14 +243,26 @@ function isPlainType(scope: ModelScope, type: AnnotatedType): boolean {
   return bottom.kind === 'b' || bottom.kind === 'r' || bottom.kind === 'm'
 }
 
-/** The type, or with `domains` its base type. */
+const typeUnder = (
+  scope: ModelScope,
+  type: AnnotatedType,
+  { readings }: Pick<ValueAdditions, 'readings'>,
+): AnnotatedType | undefined => readings.map(({ under }) => under?.(scope, type)).find((base) => base !== undefined)
+
+/** The type, or that which its values are treated as. */
 export function lookThrough(
   scope: ModelScope,
   oid: Oid,
-  { domains }: Pick<ValueAdditions, 'domains'>,
+  asked: Pick<ValueAdditions, 'readings'>,
 ): AnnotatedType | undefined {
   const type = scope.types.get(oid)
-  return domains && type?.kind === 'd' ? domainBase(scope, type) : type
+  return type && (typeUnder(scope, type, asked) ?? type)
+}
+
+/** The type, or the base type of a domain. */
+export function baseType(scope: ModelScope, oid: Oid): AnnotatedType | undefined {
+  const type = scope.types.get(oid)
+  return type?.kind === 'd' ? domainBase(scope, type) : type
 }
 
 const isEnum = (scope: ModelScope, type: AnnotatedType): boolean =>
@@ -290,11 +287,10 @@ export function sqlType(scope: ModelScope, oid: Oid, asked: ValueAdditions, modi
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? null : scope.types.get(type.element)
   const own = type?.oid === oid ? modifier : domainModifier(scope, oid)
-  const geo = asked.geo && type !== undefined ? geoOf(type, own) : {}
   return {
     array: element !== null,
     plainDelimiter: (element ?? type)?.delimiter === ',',
-    ...geo,
+    ...Object.assign({}, ...asked.readings.map(({ sql }) => type && sql?.(type, own))),
     ...((element ?? type)?.kind === 'c' && { composite: true }),
   }
 }
@@ -330,7 +326,7 @@ export function readAs(scope: ModelScope, oid: Oid, asked: ValueAdditions): stri
   const under = lookThrough(scope, oid, asked)
   if (under?.kind === 'e') return under.oid === oid ? null : under.text
   const element = under?.element == null ? undefined : scope.types.get(under.element)
-  const bottom = asked.domains && element?.kind === 'd' ? domainBase(scope, element) : undefined
+  const bottom = element && typeUnder(scope, element, asked)
   return bottom === undefined || bottom.element !== null ? null : `${bottom.text}[]`
 }
 

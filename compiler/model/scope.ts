@@ -18,7 +18,7 @@ export interface ModelScope extends Tables {
   readonly rowTypes: Lookup<ObjectId>
 }
 
-export interface ServedSchema extends Required<Omit<SwitchedAddition, 'forms'>> {
+export interface ServedSchema extends Required<Omit<SwitchedAddition, 'forms' | 'values'>> {
   readonly name: string
   readonly inflects: boolean
   readonly maxRows: number
@@ -26,6 +26,8 @@ export interface ServedSchema extends Required<Omit<SwitchedAddition, 'forms'>> 
   readonly settings: AnnotatedSchema['settings']
   /** Forms of values that its settings or those of its tables may switch on. */
   readonly forms: ReadonlyMap<string, Form>
+  /** By the names of the settings that switch them on. */
+  readonly readings: readonly Readonly<{ name: string; values: ValueReading }>[]
 }
 
 /** The default page size (spec/graphql.md 5.3). */
@@ -47,10 +49,14 @@ const rowTypeOf = ({ rowType }: AnnotatedRelation): string => rowType
 const idOfRelation = ({ schema, name }: AnnotatedRelation): ObjectId => objectId(schema, name)
 
 /** Additions of tables that are in the core. */
-const coreSwitches: readonly (keyof EntityAdditions)[] = [...(['enumArrays', 'nestedWrites', 'updates'] as const)]
+const coreSwitches: readonly (keyof EntityAdditions)[] = ['nestedWrites', 'updates']
+
+/** How an addition reads types: the reader of types declares what it takes. */
+export interface ValueReading {}
 
 /** An addition that tables and their schemas switch on. */
 export interface SwitchedAddition {
+  readonly name: string
   /** Facts of a relation that the settings of the same names switch on; a table's takes precedence over its schema's. */
   readonly switches?: readonly string[]
   /** Those of them that are also arguments of collections of the relation. */
@@ -59,6 +65,8 @@ export interface SwitchedAddition {
   readonly joins?: readonly (keyof EntityAdditions)[]
   /** Forms of values whose filters it defines. */
   readonly forms?: readonly Form[]
+  /** How it reads types where it is on. */
+  readonly values?: ValueReading
 }
 
 export const servedSchema = (
@@ -73,6 +81,7 @@ export const servedSchema = (
   collectionArguments: additions.flatMap(({ collectionArguments = [] }) => collectionArguments),
   joins: additions.flatMap(({ joins = [] }) => joins),
   forms: formsOf(additions),
+  readings: additions.flatMap(({ name, values }) => (values ? [{ name, values }] : [])),
 })
 
 /** An object and the served schema that contains it. */

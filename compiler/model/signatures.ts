@@ -20,7 +20,7 @@ import {
 import { inflects, type ModelScope } from './scope.ts'
 import type { ArgumentSql, AttributeSql, JsonForm } from './model.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
-import { attributesOf } from './composites.ts'
+import { attributesOf } from './attributes.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import { nameFunction, type Oid } from '../catalog/catalog.ts'
@@ -182,7 +182,7 @@ function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): R
   return {
     facts: { kind: 'value', ...typeFacts(value) },
     json: valueForm(fn, value.json),
-    ...(asked.composites && attributesOf(scope, values, fn.result, asked)),
+    ...attributesOf(scope, values, fn.result, asked),
   }
 }
 

@@ -54,8 +54,6 @@ export interface Manifest {
   readonly leaves?: Leftovers
   /** Rows of some relation lie on other servers (Citus); absent: all are local. */
   readonly distributed?: DistributedFacts
-  /** Some served schema has `geo` on, which adds a scalar for GeoJSON (spec/graphql.md 17). */
-  readonly geo?: true
   /** The forms of values whose filters additions define; absent: none. */
   readonly forms?: readonly string[]
   /** The schemas of extensions whose operators those use; absent: none is installed. */
@@ -214,8 +212,6 @@ export interface AttributeFacts extends TypeFacts {
 
 /** Additions of spec/graphql.md 17 that a table or its schema enables. */
 export interface EntityAdditions {
-  /** Arrays of enums are filtered, and printed under the mapped names of their labels. */
-  readonly enumArrays?: true
   /** Rows are changed by their keys, several at once with different values, and by operators. */
   readonly updates?: true
   /** Its insert takes related rows. */

@@ -103,6 +103,8 @@ export type NamePart = CorePart | keyof AddedParts
 export interface PartsAddition {
   readonly name: string
   readonly parts?: Readonly<Partial<Record<keyof AddedParts, string>>>
+  /** Where a relation has it, each enum has a filter of lists. */
+  readonly enumLists?: true
   /** Its types of relations are for writing only. */
   readonly writes?: true
   /** Names of its other types, which are there where the manifest has a fact of its name. */
@@ -125,6 +127,8 @@ export interface PartTable {
   readonly list: readonly NamePart[]
   /** Additions that bring types, and some that bring none. */
   readonly additions: readonly string[]
+  /** Those with which enums have filters of lists. */
+  readonly enumLists: readonly string[]
   readonly typeNames: readonly Pick<PartsAddition, 'name' | 'typeNames'>[]
   /** Those of additions for writing only. */
   readonly writing: readonly NamePart[]
@@ -150,7 +154,8 @@ export function partTable(added: readonly PartsAddition[]): PartTable {
   return {
     suffixes,
     list,
-    additions: [...brought.map(([name]) => name), 'enumArrays'],
+    additions: brought.map(([name]) => name),
+    enumLists: added.flatMap(({ name, enumLists }) => (enumLists ? [name] : [])),
     typeNames: added.filter(({ typeNames }) => typeNames),
     writing: added.flatMap(({ writes, parts: own = {} }) => (writes ? (Object.keys(own) as (keyof typeof own)[]) : [])),
     additionOf,

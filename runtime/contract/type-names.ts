@@ -31,7 +31,6 @@ interface Reserved {
   readonly bases: ReadonlySet<string>
 }
 
-const geoNames = ['GeoJSON', 'GeoJSONFilter', 'GeoJSONDistance']
 const updateNames = ['JSONSetKey', 'JSONUnsetKey']
 
 /** The same object while the names are. */
@@ -44,7 +43,6 @@ const reservedIn = (manifest: Manifest, table: PartTable, memo: Memo): Reserved 
   memo.one(
     reservedWith,
     table,
-    ...(manifest.geo === true ? geoNames : []),
     ...(manifest.updates === true ? updateNames : []),
     ...table.typeNames.flatMap(({ name, typeNames = [] }) => (Object.hasOwn(manifest, name) ? typeNames : [])),
     ...(manifest.forms ?? []).flatMap((form) => table.formTypes.get(form) ?? []),
@@ -206,7 +204,7 @@ export function createNames(
     for (const [name, type] of isFree ? types : []) others.set(name, type)
     return isFree
   }
-  const listFilters = additions.has('enumArrays')
+  const listFilters = table.enumLists.some((name) => additions.has(name))
   for (const item of manifest.enums) {
     if (item.values.length > 0) claimOthers(enumTypes(item, listFilters))
   }

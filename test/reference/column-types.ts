@@ -1,7 +1,7 @@
 import { ident } from '../../runtime/sql/ident.ts'
 import type { Oid } from '../../compiler/catalog/catalog.ts'
 import type { AnnotatedColumn, AnnotatedType } from '../../compiler/comments/annotated.ts'
-import { isGeoType } from '../../compiler/model/geo.ts'
+import { isGeoType } from '../../compiler/additions/geo/facts.ts'
 import type { BaseType, ColumnType } from './interpreter/world.ts'
 
 /** The lookup of types. */

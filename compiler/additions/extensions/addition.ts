@@ -5,6 +5,6 @@ import { keyAddition } from '../addition.ts'
 export const extensions = keyAddition('extensions', {
   on: ['schema'],
   decode: unlessDisabled,
-  hidesExtensions: (isServed) => isServed === false,
+  hidesExtensions: false,
   help: '{"enabled": false} takes out what extensions brought: their tables, views and functions.',
 })

@@ -1,6 +1,6 @@
 import type { RelationFacts } from '../../../runtime/contract/manifest.ts'
 import { isIdentified, isUnique } from '../../catalog/catalog.ts'
-import { unlinked, type Link, type RelationScope } from '../../model/links.ts'
+import { unlinked, type Link, type RelationScope } from '../../model/foreign-keys.ts'
 import type { NamedRelation } from '../../model/named-relations.ts'
 import { isValidName } from '../../model/names.ts'
 import { forwardField, isReachable, preferWhole } from '../../model/relations.ts'

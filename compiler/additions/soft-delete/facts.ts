@@ -4,7 +4,7 @@ import { nameRelation } from '../../catalog/catalog.ts'
 import { diagnose, withDiagnostics, type WithDiagnostics } from '../../catalog/diagnostics/diagnostics.ts'
 import type { NamedRelation } from '../../model/named-relations.ts'
 import type { AnnotatedRelation } from '../../comments/annotated.ts'
-import { lookThrough, type ValueScope } from '../../model/scalars.ts'
+import { baseType, type ValueScope } from '../../model/scalars.ts'
 import type { SettingChange } from '../addition.ts'
 
 declare module '../../../runtime/contract/manifest.ts' {
@@ -37,7 +37,7 @@ export function relationFacts(
 function marked({ columns }: AnnotatedRelation, scope: ValueScope, name: string): Marker | null {
   const column = columns.find((one) => one.name === name)
   if (column === undefined || column.generated) return null
-  const mark = kinds[lookThrough(scope, column.type, { domains: true })?.name ?? '']
+  const mark = kinds[baseType(scope, column.type)?.name ?? '']
   return mark === undefined || (mark === 'time' && column.notNull) ? null : { column: name, mark }
 }
 

@@ -17,8 +17,8 @@ import type { EngineAdditions } from '../additions.ts'
 import { visibleTo, withExposed, type RoleVisibility } from '../view.ts'
 import type { CorePart } from '../../contract/name-parts.ts'
 import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
-import { compositeMakers } from './composites.ts'
-import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
+import { compositeMakers } from './composite-types.ts'
+import { filterIs, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeChildInput, makeKeyInput, makeParentInput } from './nested.ts'
 import { makeRelatedInput, relatedChangeMakers } from './related-changes.ts'
@@ -69,18 +69,16 @@ const sharedByAll = typesByName([
   orderByDirection,
   ...introspectionTypes,
 ])
-const sharedWithGeo = typesByName([...sharedByAll.values(), ...geoTypes])
 
 /** Types that do not depend on relations. */
 function sharedTypes(visible: RoleVisibility, types: SchemaTypes): Shared {
-  const { geo, updates, forms = [] } = visible.manifest
-  const shared = geo === true ? sharedWithGeo : sharedByAll
+  const { updates, forms = [] } = visible.manifest
   const added = [
     ...(updates === true ? updateTypes : []),
     ...visible.additions.flatMap(({ types = [] }) => types),
     ...forms.flatMap((form) => types.forms().types(form)),
   ]
-  return added.length === 0 ? shared : typesByName([...shared.values(), ...added])
+  return added.length === 0 ? sharedByAll : typesByName([...sharedByAll.values(), ...added])
 }
 
 const coreMakers = (visible: RoleVisibility): Readonly<Record<CorePart, MakePart>> => ({

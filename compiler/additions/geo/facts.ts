@@ -1,5 +1,5 @@
-import type { AnnotatedType } from '../comments/annotated.ts'
-import type { GeoSql } from './model.ts'
+import type { AnnotatedType } from '../../comments/annotated.ts'
+import type { GeoSql } from '../../model/model.ts'
 
 /** The types of PostGIS that GeoJSON can represent (`geo`, spec/graphql.md 17), in any schema. */
 const geoTypes = ['geometry', 'geography'] as const
@@ -22,4 +22,11 @@ const geodetic = 4326
 function sridOf(kind: GeoSql['kind'], modifier: number): number {
   const srid = modifier < 0 ? 0 : (modifier & 0x0fffff00) >> 8
   return srid === 0 && kind === 'geography' ? geodetic : srid
+}
+
+declare module '../../../runtime/contract/manifest.ts' {
+  interface Manifest {
+    /** Some served schema has it on, which adds a scalar for GeoJSON. */
+    readonly geo?: true
+  }
 }

@@ -1,0 +1,3 @@
+import type { SchemaAddition } from '../../../runtime/engine/additions.ts'
+
+export const enumArrays: SchemaAddition = { name: 'enumArrays', enumLists: true }

@@ -1,0 +1,4 @@
+import type { SchemaAddition } from '../../../runtime/engine/additions.ts'
+import { geoTypes } from '../../../runtime/engine/schema/filters.ts'
+
+export const geo: SchemaAddition = { name: 'geo', types: geoTypes }
