@@ -12,31 +12,10 @@ import { issueToken } from './issue-token.ts'
 
 /** Row-level security from the catalogue (PostgreSQL manual, pg_policy). */
 
-export type RowCommand = 'select' | 'insert' | 'update' | 'delete'
-
-export interface TableName {
-  readonly schema: string
-  readonly name: string
-}
-
-export interface ShownPolicy {
-  readonly name: string
-  readonly command: RowCommand | 'all'
-  readonly permissive: boolean
-  readonly roles: readonly string[]
-  /** SQL; null: none. */
-  readonly using: string | null
-  /** SQL; null: none. */
-  readonly check: string | null
-}
-
-export interface ShownTable extends TableName {
-  /** Row-level security is on. */
-  readonly enabled: boolean
-  /** It also applies to the table's owner. */
-  readonly forced: boolean
-  readonly policies: readonly ShownPolicy[]
-}
+export type RowCommand = Exclude<ShownPolicy['command'], 'all'>
+export type ShownTable = PoliciesAnswer['tables'][number]
+export type ShownPolicy = ShownTable['policies'][number]
+export type TableName = Pick<ShownTable, 'schema' | 'name'>
 
 /** Tables of the served schemas, without those of extensions. */
 const served = `pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -114,17 +93,10 @@ async function readPrivileges(
 
 /** The rows that a role reaches with a command, by the rules of Postgres (manual, CREATE POLICY). Pure. */
 
-type Privilege = RowCommand | 'usage'
-
 type Reach =
-  /** The role lacks this privilege. */
-  | { readonly kind: 'no-grant'; readonly privilege: Privilege }
-  /** Row-level security applies, and no policy allows the command. */
-  | { readonly kind: 'no-policy' }
+  | Extract<CommandAccess, { readonly kind: 'no-grant' | 'no-policy' | 'new-rows' }>
   /** Rows that meet this SQL, of those that the role may select; null: all of these. */
   | { readonly kind: 'rows'; readonly condition: string | null }
-  /** Every new row, or those that meet the check of a policy. */
-  | { readonly kind: 'new-rows'; readonly checked: boolean }
 
 function reachOf(privileges: TablePrivileges, command: RowCommand): Reach {
   const missing = neededFor(command).find((privilege) => !privileges[privilege])
@@ -135,7 +107,7 @@ function reachOf(privileges: TablePrivileges, command: RowCommand): Reach {
 }
 
 /** Changed rows must be found. */
-const neededFor = (command: RowCommand): readonly Privilege[] =>
+const neededFor = (command: RowCommand): readonly ('usage' | RowCommand)[] =>
   command === 'select' || command === 'insert' ? ['usage', command] : ['usage', 'select', command]
 
 const concerning = (policies: readonly RolePolicy[], command: RowCommand): readonly RolePolicy[] =>

@@ -171,6 +171,7 @@ export const getPolicies = io(
         exactly({
           schema: text('Its schema'),
           name: text('Its name'),
+          /** Row-level security is on; `forced`: it also applies to the table's owner. */
           enabled: flag,
           forced: flag,
           policies: Type.Array(
@@ -190,12 +191,15 @@ export const getPolicies = io(
 )
 
 const commandAccess = Type.Union([
+  /** The role lacks this privilege. */
   exactly({
     kind: Type.Literal('no-grant'),
     privilege: either('The missing requirement', 'usage', 'select', 'insert', 'update', 'delete'),
   }),
+  /** Row-level security applies, and no policy allows the command. */
   exactly({ kind: Type.Literal('no-policy') }),
   exactly({ kind: Type.Literal('rows'), rows: whole, more: flag }),
+  /** Every new row, or those that meet the check of a policy. */
   exactly({ kind: Type.Literal('new-rows'), checked: flag }),
   exactly({ kind: Type.Literal('failed'), message: text('The message of Postgres') }),
 ])

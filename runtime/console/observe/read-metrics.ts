@@ -52,25 +52,18 @@ export function registerReadMetrics(
   }
 }
 
+/** A figure without labels. */
+const gauge = (name: string, help: string, figure: () => number): ReadMetric => ({
+  kind: 'Gauge',
+  name,
+  help,
+  read: () => [[figure()]],
+})
+
 const poolMetrics = (pool: () => PoolStats): readonly ReadMetric[] => [
-  {
-    kind: 'Gauge',
-    name: 'catalograph_connections_open',
-    help: 'Connections for requests that are open.',
-    read: () => [[pool().open]],
-  },
-  {
-    kind: 'Gauge',
-    name: 'catalograph_connections_idle',
-    help: 'Of these, those that no request has.',
-    read: () => [[pool().idle]],
-  },
-  {
-    kind: 'Gauge',
-    name: 'catalograph_requests_waiting',
-    help: 'Requests that wait for a connection.',
-    read: () => [[pool().waiting]],
-  },
+  gauge('catalograph_connections_open', 'Connections for requests that are open.', () => pool().open),
+  gauge('catalograph_connections_idle', 'Of these, those that no request has.', () => pool().idle),
+  gauge('catalograph_requests_waiting', 'Requests that wait for a connection.', () => pool().waiting),
   {
     kind: 'Counter',
     name: 'catalograph_cancelled_requests_total',
@@ -112,30 +105,10 @@ function cacheMetrics(caches: () => CacheStats | null): readonly ReadMetric[] {
 }
 
 const liveMetrics = (live: () => LiveObservation): readonly ReadMetric[] => [
-  {
-    kind: 'Gauge',
-    name: 'catalograph_live_streams',
-    help: 'Streams of live queries that are open.',
-    read: () => [[live().streams]],
-  },
-  {
-    kind: 'Gauge',
-    name: 'catalograph_live_sockets',
-    help: 'WebSockets that are open.',
-    read: () => [[live().sockets]],
-  },
-  {
-    kind: 'Gauge',
-    name: 'catalograph_live_watches',
-    help: 'Watches: what streams share that ask the same.',
-    read: () => [[live().watches]],
-  },
-  {
-    kind: 'Gauge',
-    name: 'catalograph_live_runs_waiting',
-    help: 'Watches that wait for their turn to run.',
-    read: () => [[live().waiting]],
-  },
+  gauge('catalograph_live_streams', 'Streams of live queries that are open.', () => live().streams),
+  gauge('catalograph_live_sockets', 'WebSockets that are open.', () => live().sockets),
+  gauge('catalograph_live_watches', 'Watches: what streams share that ask the same.', () => live().watches),
+  gauge('catalograph_live_runs_waiting', 'Watches that wait for their turn to run.', () => live().waiting),
   {
     kind: 'Counter',
     name: 'catalograph_live_runs_total',

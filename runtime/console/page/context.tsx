@@ -1,7 +1,7 @@
-import { createContext, useCallback, useContext, useEffect, useState } from 'react'
+import { createContext, useCallback, useContext, useEffect, useMemo, useState } from 'react'
 import type { ProjectAnswer } from '../admin/call.ts'
 import type { Answered, Api, Refusal, Result } from './api.ts'
-import type { Whom } from './whom.ts'
+import { createBearers, type BearerOf, type Whom } from './whom.ts'
 
 /** The context of every panel once the owner has entered the key. */
 export interface PageContext {
@@ -23,6 +23,12 @@ export function usePageContext(): PageContext {
   const context = useContext(ReactPageContext)
   if (context === null) throw new Error('A panel stands outside of PageContextProvider.')
   return context
+}
+
+/** Tokens of the chosen user, requested on demand. */
+export function useBearers(): BearerOf {
+  const { api, project } = usePageContext()
+  return useMemo(() => createBearers(api, project), [api, project])
 }
 
 export type AdminAnswer<T> = Result<T> | { readonly kind: 'waiting' }

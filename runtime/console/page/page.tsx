@@ -2,7 +2,6 @@ import { useEffect, useMemo, useState } from 'react'
 import type { ProjectAnswer } from '../admin/call.ts'
 import { createApi, type Api } from './api.ts'
 import { PageContextProvider } from './context.tsx'
-import { forgetKey, keepKey, keptKey } from './kept-key.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
 import type { Whom } from './whom.ts'
@@ -12,24 +11,26 @@ interface Opened {
   readonly project: ProjectAnswer
 }
 
-/** The tab keeps the key over a reload. */
+/** The tab keeps the key over a reload, until it is closed or the key is forgotten (HTML, session storage). */
+const keptKey = 'catalograph.key'
+
 export function Page() {
   const [opened, setOpened] = useState<Opened | null>(null)
-  const [isReturning, setReturning] = useState(keptKey() !== null)
+  const [isReturning, setReturning] = useState(sessionStorage.getItem(keptKey) !== null)
   const open = async (key: string): Promise<string | null> => {
     const api = createApi(key)
     const asked = await api.call<ProjectAnswer>('GET', 'admin/v1/project')
     if (asked.kind === 'refused') return sentenceOf(asked.refusal.code, asked.refusal.message)
-    keepKey(key)
+    sessionStorage.setItem(keptKey, key)
     setOpened({ api, project: asked.value })
     return null
   }
   useEffect(() => {
-    const key = keptKey()
+    const key = sessionStorage.getItem(keptKey)
     if (key !== null) void open(key).then(() => setReturning(false))
   }, [])
   const leave = (): void => {
-    forgetKey()
+    sessionStorage.removeItem(keptKey)
     setOpened(null)
   }
   if (opened !== null) return <OpenPage {...opened} leave={leave} />

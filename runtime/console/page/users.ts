@@ -1,13 +1,9 @@
-export interface ListedUser {
-  readonly id: string
-  readonly role: string
-  readonly email?: string
-  readonly is_anonymous: boolean
-  readonly created_at: string
-  readonly last_sign_in_at?: string | null
-  readonly confirmed_at?: string
-  readonly banned_until?: string
-  readonly identities?: readonly { readonly provider: string }[]
+import type { Static } from 'typebox'
+import type { schemas } from '../../auth/io/schemas.ts'
+
+/** A user as the admin endpoints list it (spec/auth.md 3.1). */
+export type ListedUser = Omit<Static<typeof schemas.User>, 'identities'> & {
+  readonly identities: readonly Static<typeof schemas.Identity>[]
 }
 
 export interface ListedUsers {

@@ -1,7 +1,6 @@
 import { useCallback, useState } from 'react'
 import type { Api, Result } from '../api.ts'
-import { useBearers } from '../bearer.ts'
-import { useAnswerOf, usePageContext } from '../context.tsx'
+import { useAnswerOf, useBearers, usePageContext } from '../context.tsx'
 import { Answer } from '../parts/answer.tsx'
 import { ChoiceField, RefreshButton, TextField } from '../parts/controls.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
