@@ -44,7 +44,7 @@ export const usualBudgetMs = 10_000
 export async function answerCall(endpoints: Endpoints, route: Route, arrival: RawRequest): Promise<Outcome> {
   const budget = createBudget(endpoints.tools.database, endpoints.budgetMs)
   const sharer = { party: arrival.client.source, kind: route.guard === 'user' ? 'member' : 'stranger' } as const
-  const limited = { ...endpoints, tools: toolsWithin(budget, sharer, endpoints.tools) }
+  const limited = { ...endpoints, tools: toolsWithin(budget, sharer, route.guard === 'admin', endpoints.tools) }
   try {
     return await budget.within(() => answerInTime(limited, route, arrival))
   } catch (error) {
@@ -66,11 +66,11 @@ function sparingSession(error: unknown): unknown {
 }
 
 /** The tools of one call. Few calls send mails or hash. */
-const toolsWithin = ({ database, check }: Budget, sharer: Sharer, tools: AuthTools): AuthTools => ({
+const toolsWithin = ({ database, check }: Budget, sharer: Sharer, isAdmin: boolean, tools: AuthTools): AuthTools => ({
   ...tools,
   database,
   get mailer() {
-    return tools.mailer.on({ database })
+    return tools.mailer.on({ database, source: isAdmin ? null : sharer.party })
   },
   get passwords() {
     return tools.passwords.on({ check, sharer })

@@ -61,13 +61,13 @@ export function createMailer({ database, secret, server, from }: MailerOptions):
       limit(
         run,
         parts,
-        null,
+        { ...view, request: null },
         settings,
         kinds.map((kind) => ({ kind, recipient })),
       ),
     on: (more) => on({ ...view, ...more }),
   })
-  return on({ database, request: null })
+  return on({ database, request: null, source: null })
 }
 
 /** Mails stay in the outbox: everything is one transaction. */
@@ -76,7 +76,7 @@ function keepMails<T>(parts: Parts, view: MailerView, job: Job<T>): Promise<T> {
     const asked: Mail[] = []
     const value = await attempt(run, job.decoyOf === null, async () => {
       const made = await job.work(run, (mail) => void asked.push(mail))
-      await post(run, asked)
+      await post(run, view, asked)
       return made
     })
     await limit(run, parts, view, job.settings, recipientsOf(asked, job))
@@ -93,7 +93,7 @@ async function sendMails<T>(parts: Parts, handOver: HandOver, view: MailerView, 
     const asked: Mail[] = []
     await attempt(run, false, () => work(run, (mail) => void asked.push(mail)))
     const begun = await limit(run, parts, view, settings, recipientsOf(asked, job))
-    return { begun, posted: await post(run, asked) }
+    return { begun, posted: await post(run, view, asked) }
   })
   const sent = new Set<Posted>()
   try {
@@ -147,22 +147,23 @@ const recipientsOf = <T>(asked: readonly Mail[], { decoyOf }: Job<T>): readonly 
 async function limit(
   run: RunStatement,
   { key, handOver }: Parts,
-  view: MailerView | null,
+  { request: held, source }: MailerView,
   settings: AuthSettings,
   recipients: readonly Recipient[],
 ): Promise<readonly Begun[]> {
-  const held = view?.request ?? null
   const fresh = recipients.filter((one) => !isHeld(key, one, held?.begun ?? []))
   const begun = await beginCooldowns(run, key, fresh, settings)
-  if (handOver !== null && recipients.length > 0) await checkCeiling(run, recipients.length, settings, held?.id ?? null)
+  if (handOver !== null && recipients.length > 0) {
+    await checkCeiling(run, recipients, settings, source, held?.id ?? null)
+  }
   return begun
 }
 
-async function post(run: RunStatement, asked: readonly Mail[]): Promise<readonly Posted[]> {
+async function post(run: RunStatement, { source }: MailerView, asked: readonly Mail[]): Promise<readonly Posted[]> {
   const posted: Posted[] = []
   for (const mail of asked) {
     const letter = await composeMail(run, mail)
-    posted.push({ ...letter, kind: mail.kind, id: await insertMail(run, letter) })
+    posted.push({ ...letter, kind: mail.kind, id: await insertMail(run, letter, source) })
   }
   return posted
 }

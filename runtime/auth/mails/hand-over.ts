@@ -4,7 +4,7 @@ import type { RunStatement } from '../../db/pool/statements.ts'
 import { refuse, AuthFailure } from '../protocol/errors.ts'
 import type { AuthSettings } from '../settings/setting-keys.ts'
 import { beginCooldown, endCooldown, type Begun } from '../store/throttles.ts'
-import { countMails, type NewMail } from '../store/outbox.ts'
+import { secondsUntilMails, type NewMail } from '../store/outbox.ts'
 import { mailKinds, type MailKind } from './kinds.ts'
 import { plainText } from './plain-text.ts'
 import { isPassing, type MailServer } from './smtp.ts'
@@ -66,22 +66,41 @@ const tooSoon = (seconds: number): Error =>
     retryAfter: seconds,
   })
 
-/** Retry-After of the ceiling: a place becomes free before that, or soon after. */
-const ceilingRetrySeconds = 60
+/** The parts of the ceiling that one source address may use, and that mails to newcomers leave. */
+const partOfSource = 1 / 3
+const partOfAccounts = 1 / 3
+
+/** A change of address sends two mails. */
+const mostOfCall = 2
 
 /**
- * Throws 429 `over_email_send_rate_limit` if so many more mails exceed the hourly maximum. `request`: one that is
- * counted already, and now gets its mails.
+ * Throws 429 `over_email_send_rate_limit` if these mails exceed the ceiling of the project, the part of their source, or
+ * that of newcomers: sign-ups leave a part to mails for accounts, such as recoveries (spec/auth.md 4.11).
+ * @param source null: an administrator's
+ * @param request one that is counted already, and now gets its mails
  */
 export async function checkCeiling(
   run: RunStatement,
-  more: number,
-  settings: AuthSettings,
+  recipients: readonly Recipient[],
+  { mail_ceiling: all }: AuthSettings,
+  source: string | null,
   request: string | null,
 ): Promise<void> {
-  if ((await countMails(run, request)) + more > settings.mail_ceiling) {
-    throw refuse('over_email_send_rate_limit', { retryAfter: ceilingRetrySeconds })
-  }
+  const seconds = await secondsUntilMails(
+    run,
+    {
+      mails: recipients.length,
+      toNewcomers: recipients.filter(({ kind }) => kind === 'confirmation').length,
+      source,
+      most: {
+        all,
+        ofSource: Math.max(mostOfCall, Math.ceil(all * partOfSource)),
+        toNewcomers: all - Math.floor(all * partOfAccounts),
+      },
+    },
+    request,
+  )
+  if (seconds !== null) throw refuse('over_email_send_rate_limit', { retryAfter: seconds })
 }
 
 export interface Posted extends NewMail {

@@ -81,7 +81,7 @@ export function createMailRequests(parts: MailRequestParts): MailRequests {
       const mails = mailsOf[kind]
       await mailer.check(mails[0])
       const request = await kept.transaction(async (run) => {
-        const begun = await mailer.reserve(run, settings, mails, input.email)
+        const begun = await mailer.on({ source: client.source }).reserve(run, settings, mails, input.email)
         const asked = { kind, input, client, begun }
         return { ...asked, id: await insertMailRequest(run, asked) }
       })
@@ -121,7 +121,12 @@ async function mailFailure(
   const now = await state()
   if (now.kind === 'disabled') return null
   try {
-    await act(kind, { settings: now.settings, client }, mailer.on({ request: { id, begun } }), input)
+    await act(
+      kind,
+      { settings: now.settings, client },
+      mailer.on({ request: { id, begun }, source: client.source }),
+      input,
+    )
     return null
   } catch (error) {
     return { error }

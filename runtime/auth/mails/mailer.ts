@@ -42,6 +42,8 @@ export interface MailerView {
   readonly database: StatementsDatabase
   /** Null: the limits of the call itself apply. */
   readonly request: HeldRequest | null
+  /** The source address of the call; null: an administrator's. */
+  readonly source: string | null
 }
 
 export interface Mailer {

@@ -170,6 +170,12 @@ const passwordGuesses: readonly string[] = [
   )`,
 ]
 
+/** Of whom and what the mails of the last hour were (spec/auth.md 4.11); null: sent by an older version. */
+const mailSources: readonly string[] = [
+  'alter table catalograph_auth.accepted_mails add column if not exists kind text, add column if not exists source text',
+  'alter table catalograph_auth.outbox add column if not exists source text',
+]
+
 /** All steps, in order. A released step is never changed: add one. */
 const migrations: readonly Migration[] = [
   { version: 1, name: 'schema auth', statements: authSchema },
@@ -185,6 +191,7 @@ const migrations: readonly Migration[] = [
   { version: 11, name: 'used ID tokens', statements: usedIdTokens },
   { version: 12, name: 'guesses of factors', statements: factorGuesses },
   { version: 13, name: 'guesses of passwords', statements: passwordGuesses },
+  { version: 14, name: 'sources of mails', statements: mailSources },
 ]
 
 interface MigrateOptions {

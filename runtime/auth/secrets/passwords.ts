@@ -34,11 +34,8 @@ export interface HashingCall {
   readonly sharer: Sharer | undefined
 }
 
-/** At 50 to 80 ms a hash the last one in the queue waits for about five seconds. */
-const waitingPerCore = 80
-
-/** Parts of the queue, of which a party has at most one. */
-const partsOfQueue = 4
+/** For each core, and for one party: at 50 to 80 ms a hash the last one waits for about five seconds. */
+const usualWaiting = 80
 
 /** Threads beyond the cores: one party uses all cores, and another's hash runs beside it without waiting. */
 const spareThreads = yields ? 2 : 0
@@ -51,7 +48,7 @@ export interface HashingOptions {
   readonly processes?: number
   /** The cores for hashing. */
   readonly cores?: number
-  /** The most that wait for each core. */
+  /** The most that wait for each core, and for one party. */
   readonly waiting?: number
   /** Of bcrypt. */
   readonly cost?: number
@@ -60,9 +57,11 @@ export interface HashingOptions {
 }
 
 export function createPasswords(options: HashingOptions = {}): Passwords {
-  const { processes = 1, cores = usualCores(processes), waiting = waitingPerCore, cost = usualCost } = options
-  const all = cores * waiting
-  const scheduler = createScheduler({ size: cores + spareThreads, queue: { each: Math.ceil(all / partsOfQueue), all } })
+  const { processes = 1, cores = usualCores(processes), waiting = usualWaiting, cost = usualCost } = options
+  const scheduler = createScheduler({
+    size: cores + spareThreads,
+    queue: { each: waiting, all: (cores + 1) * waiting },
+  })
   const { kinds = async () => [] } = options
   const pace: OwnPace = { quickestMs: null }
   const call: HashingCall = { check: () => undefined, sharer: undefined }

@@ -5,21 +5,47 @@ import { defineAction, defineList } from './define.ts'
 
 const insert = statement<{ readonly id: string }>(
   'auth.outbox.insert',
-  `insert into catalograph_auth.outbox (kind, recipient, subject, html) values ($1, $2, $3, $4) returning id::text`,
+  `insert into catalograph_auth.outbox (kind, recipient, subject, html, source) values ($1, $2, $3, $4, $5)
+  returning id::text`,
 )
 
 /** Serializes the transactions that count; the number is ours alone. */
 const lockCount = statement<object>('auth.outbox.lock-count', 'select pg_advisory_xact_lock(7216490811334501)')
 
-/** Mails of the last hour that were accepted, and those in transit or promised, except one. */
-const count = statement<{ readonly n: number }>(
-  'auth.outbox.count',
-  `select ((select count(*) from catalograph_auth.accepted_mails where accepted_at > now() - interval '1 hour')
-    + (select count(*) from catalograph_auth.outbox
-      where accepted_at is null and created_at > now() - interval '15 seconds')
-    + (select count(*) from catalograph_auth.mail_requests
-      where id is distinct from $1::bigint and created_at > now() - interval '15 seconds'))::int as n`,
+/**
+ * Seconds until as many mails may be sent: those of the last hour that were accepted count, and those in transit or
+ * promised, except one. Each bound waits for the end of its oldest excess mails.
+ */
+const wait = statement<{ readonly seconds: number | null }>(
+  'auth.outbox.wait',
+  `with counted as (
+    select accepted_at + interval '1 hour' as ends, kind, source from catalograph_auth.accepted_mails
+      where accepted_at > now() - interval '1 hour'
+    union all select created_at + interval '15 seconds', kind, source from catalograph_auth.outbox
+      where accepted_at is null and created_at > now() - interval '15 seconds'
+    union all select created_at + interval '15 seconds', kind, request -> 'client' ->> 'source'
+      from catalograph_auth.mail_requests
+      where id is distinct from $1::bigint and created_at > now() - interval '15 seconds'
+  ), bounds as (
+    select array_agg(ends order by ends) as ends, count(*) + $2::int - $3::int as excess from counted
+    union all select array_agg(ends order by ends), count(*) + $2::int - $4::int from counted
+      where source = $5 having $5 is not null
+    union all select array_agg(ends order by ends), count(*) + $6::int - $7::int from counted
+      where kind = any ('{confirmation,sign-in}') having $6::int > 0
+  )
+  select max(greatest(1, coalesce(ceil(extract(epoch from ends[excess] - now())), 3600)))::int as seconds
+  from bounds where excess > 0`,
 )
+
+/** Mails that are to be sent, and the most that may be within an hour. */
+export interface MailCount {
+  readonly mails: number
+  /** Those to addresses that may have no account. */
+  readonly toNewcomers: number
+  /** The source address of the call; null: an administrator's, which has no bound of its own. */
+  readonly source: string | null
+  readonly most: { readonly all: number; readonly ofSource: number; readonly toNewcomers: number }
+}
 
 export interface KeptMail {
   readonly id: string
@@ -32,8 +58,9 @@ export interface KeptMail {
 
 export type NewMail = Omit<KeptMail, 'id' | 'created_at'>
 
-export const insertMail = async (run: RunStatement, mail: NewMail): Promise<string> => {
-  const [row] = await run(insert, [mail.kind, mail.recipient, mail.subject, mail.html])
+/** @param source the source address of the call; null: an administrator's */
+export const insertMail = async (run: RunStatement, mail: NewMail, source: string | null): Promise<string> => {
+  const [row] = await run(insert, [mail.kind, mail.recipient, mail.subject, mail.html, source])
   if (row === undefined) throw new Error('A mail that was just kept is not there.')
   return row.id
 }
@@ -44,10 +71,9 @@ export const insertMail = async (run: RunStatement, mail: NewMail): Promise<stri
  */
 export const recordMailDelivery = defineAction<[id: string, taken: boolean]>(
   'auth.outbox.settle',
-  `with charged as (
-    insert into catalograph_auth.accepted_mails (accepted_at) select now() where $2::boolean
-  )
-  delete from catalograph_auth.outbox where id = $1`,
+  `with settled as (delete from catalograph_auth.outbox where id = $1 returning kind, source)
+  insert into catalograph_auth.accepted_mails (accepted_at, kind, source)
+  select now(), kind, source from settled where $2::boolean`,
 )
 
 /** Removes old rows; it need not run often. Entries that no limit reads any more, and mails that were not fetched. */
@@ -61,10 +87,15 @@ export const tidyMails = defineAction<[]>(
   delete from catalograph_auth.outbox where created_at < now() - interval '30 days'`,
 )
 
-/** Mails that count towards the ceiling, without a request; until its transaction ends no other call counts. */
-export const countMails = async (run: RunStatement, request: string | null): Promise<number> => {
+/** Seconds until they may be sent; null: now. Until its transaction ends no other call counts. */
+export const secondsUntilMails = async (
+  run: RunStatement,
+  { mails, toNewcomers, source, most }: MailCount,
+  request: string | null,
+): Promise<number | null> => {
   await run(lockCount)
-  return (await run(count, [request]))[0]?.n ?? 0
+  const values = [request, mails, most.all, most.ofSource, source, toNewcomers, most.toNewcomers]
+  return (await run(wait, values))[0]?.seconds ?? null
 }
 
 /** Mails that are kept without a mail server, newest first. A bare `id` would be the answer's text. */

@@ -20,6 +20,7 @@ const names = [
   'used ID tokens',
   'guesses of factors',
   'guesses of passwords',
+  'sources of mails',
 ]
 
 /** What migrating may write: catalogues down to row versions. */

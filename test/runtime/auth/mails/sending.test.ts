@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { mailKinds } from '../../../../runtime/auth/mails/kinds.ts'
-import { call, siteUrl, startAuthServer, type Answer } from '../../../support/auth.ts'
+import { addressHeader, call, siteUrl, startAuthServer, type Answer } from '../../../support/auth.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { sendAsItIs } from '../../../support/raw-request.ts'
 import { startMailServer } from '../../../support/mail-server.ts'
@@ -19,6 +19,8 @@ const post = async (path: string, body: object, headers: Record<string, string> 
   await server.settled()
   return answer
 }
+const signUp = (email: string, source: string): Promise<Answer> =>
+  post('/signup', { email, password }, { [addressHeader]: source })
 const to = (email: string) => mails.received.filter(({ recipients }) => recipients.includes(email))
 const newest = (email: string) => to(email).at(-1)
 const accepted = async (): Promise<number> =>
@@ -321,17 +323,48 @@ describe('limits of mails', () => {
 
   it('fact 56, attack 11: the ceiling counts what was accepted, and parallel calls do not pass it', async () => {
     await server.db.query('delete from catalograph_auth.accepted_mails')
-    await server.set({ mail_ceiling: '3' })
+    await server.set({ mail_ceiling: '9' })
     mails.behave('refuse')
     expect((await post('/signup', { email: newAddress(), password })).status).toBe(500)
     mails.behave('accept')
-    const all = await Promise.all(Array.from({ length: 8 }, () => post('/signup', { email: newAddress(), password })))
-    expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429, 429, 429])
+    const all = await Promise.all(
+      [1, 1, 1, 1, 1, 2, 2, 2, 2, 3].map((source) => signUp(newAddress(), `203.0.113.${source}`)),
+    )
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(6)
     const refused = all.find(({ status }) => status === 429)
     expect(refused?.body).toMatchObject({ error_code: 'over_email_send_rate_limit', msg: 'email rate limit exceeded' })
-    expect(await accepted()).toBe(3)
+    expect(await accepted()).toBe(6)
     await server.db.query(`update catalograph_auth.accepted_mails set accepted_at = now() - interval '61 minutes'`)
     expect((await post('/signup', { email: newAddress(), password })).status).toBe(200)
+    await server.set({ mail_ceiling: '1000' })
+  })
+
+  it('fact 56: one source has a third of the ceiling, sign-ups leave a third, and it is known when they may go on', async () => {
+    const known = await member()
+    await server.db.query('delete from catalograph_auth.accepted_mails')
+    await server.set({ mail_ceiling: '9', mail_cooldown: '0' })
+    const statuses = async (count: number, source: string): Promise<readonly number[]> => {
+      const found: number[] = []
+      for (let call = 0; call < count; call += 1) found.push((await signUp(newAddress(), source)).status)
+      return found
+    }
+    expect(await statuses(4, '198.51.100.1')).toEqual([200, 200, 200, 429])
+    expect(await statuses(4, '198.51.100.2')).toEqual([200, 200, 200, 429])
+    expect(await statuses(1, '198.51.100.3')).toEqual([429])
+    const recover = (source: string) => post('/recover', { email: known.email }, { [addressHeader]: source })
+    expect((await recover('198.51.100.3')).status).toBe(200)
+    expect(to(known.email)).toHaveLength(2)
+    // The source that has its part waits for its own mails, and new accounts for the first of all.
+    await server.db.query(`update catalograph_auth.accepted_mails set accepted_at = now() - interval '50 minutes'
+      where source = '198.51.100.1'`)
+    await server.db.query(`update catalograph_auth.accepted_mails set accepted_at = now() - interval '20 minutes'
+      where source = '198.51.100.2'`)
+    const waits = async (answer: Promise<Answer>) => Math.round(Number((await answer).headers.get('retry-after')) / 60)
+    expect(await waits(signUp(newAddress(), '198.51.100.3'))).toBe(10)
+    expect(await waits(recover('198.51.100.2'))).toBe(40)
+    await server.db.query(`update catalograph_auth.accepted_mails set accepted_at = now() - interval '61 minutes'
+      where source = '198.51.100.1'`)
+    expect(await statuses(2, '198.51.100.3')).toEqual([200, 200])
     await server.set({ mail_ceiling: '1000' })
   })
 })
