@@ -268,16 +268,16 @@ function openServerAuth({ settings, log, hashCost }: ServerParts, listeningUrl: 
 
 /** Logs once, as soon as auth is enabled, that mails are kept and not sent, and which settings are ignored. */
 function loggingOnce(state: ReadAuthState, log: Log, keepsMails: boolean): ReadAuthState {
-  let told = false
-  const tell = (now: AuthState): AuthState => {
-    if (!told && now.kind === 'enabled') {
-      told = true
+  let logged = false
+  const logOnce = (now: AuthState): AuthState => {
+    if (!logged && now.kind === 'enabled') {
+      logged = true
       if (keepsMails) log({ kind: 'mails-kept' })
       for (const fault of now.ignored) log({ kind: 'role-setting-ignored', ...fault })
     }
     return now
   }
-  return () => (told ? state() : state().then(tell))
+  return () => (logged ? state() : state().then(logOnce))
 }
 
 /** The issuers whose tokens each part accepts. */

@@ -44,13 +44,13 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
   const watch = async (name: string, columns: readonly string[] = []): Promise<void> => {
     await watcher.query('select catalograph.live_watch($1)', [JSON.stringify([{ schema: 'public', name, columns }])])
   }
-  /** What was told since the last call; text of relations by name. */
+  /** The changes that were reported since the last call; relations by name. */
   const told = async (): Promise<readonly Told[]> => {
     const { rows } = await run(`with told as (delete from catalograph.live_changes returning *)
       select relation::regclass::text as relation, touched::json from told where relation > 1 order by xid, told.touched`)
     return rows as readonly Told[]
   }
-  /** What a statement tells: the relations, or the values of the one that changed. */
+  /** The report of a statement: the relations, or the values of the one that changed. */
   const tells = async (text: string): Promise<readonly string[]> => {
     await told()
     const by = /program|replica|trigger all/.test(text) ? runAsSuperuser : run

@@ -58,7 +58,7 @@ describe.each(lawMajors())('the judge of live queries on PostgreSQL %i', (major)
   it('takes a live table', async () => {
     expect(await live('posts')).toEqual(['public.posts'])
     expect(await live('dead')).toEqual(['table public.dead is not live.'])
-    expect(await live('posts', '', 'false')).toEqual(['table public.posts is not live: its changes are not told.'])
+    expect(await live('posts', '', 'false')).toEqual(['table public.posts is not live: its changes are not reported.'])
     const locked = 'table public.posts is not live yet: others hold locks on it. Try again.'
     expect(await live('posts', '', 'false', [{ schema: 'public', name: 'posts' }])).toEqual([locked])
   })
@@ -165,10 +165,10 @@ describe.each(lawMajors())('the judge of live queries on PostgreSQL %i', (major)
     ).toEqual(['public.people', 'public.posts'])
     expect(await live('seen', 'create view seen as select * from dead')).toEqual(['table public.dead is not live.'])
     expect(await live('seen', 'create view seen as select rolname from pg_authid')).toEqual([
-      'table pg_catalog.pg_authid cannot be watched: nothing tells its changes.',
+      'table pg_catalog.pg_authid cannot be watched: its changes fire no triggers.',
     ])
     expect(await live('kept', 'create materialized view kept as select * from posts')).toEqual([
-      'materialized view public.kept cannot be watched: nothing tells its changes.',
+      'materialized view public.kept cannot be watched: its changes fire no triggers.',
     ])
     expect(await live('sampled', 'create view sampled as select * from posts tablesample bernoulli (10)')).toEqual([
       'view public.sampled cannot be watched: it is volatile.',

@@ -31,7 +31,7 @@ const sql = `
 
 const nested = (depth: number): string =>
   depth === 0 ? 'id' : `id outs { edges { node { cc { ${nested(depth - 1)} } } } }`
-/** A few hundred bytes, for which Postgres works until it is told to stop. */
+/** A few hundred bytes, for which Postgres works until it is cancelled. */
 const endless = `{ vaCollection { edges { node { ${nested(5)} } } } }`
 
 describe('a server that strangers may ask', () => {

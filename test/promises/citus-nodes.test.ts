@@ -4,7 +4,7 @@ import { forSuite } from '../support/for-suite.ts'
 import { titled } from '../support/programs.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
 
-/** Promise: who operates a database of Citus is told which role or node keeps rows from being read, and when that is over. */
+/** Promise: the operator of a database of Citus learns which role or node keeps rows from being read, and when that is over. */
 
 const major = citusMajor()
 

@@ -94,7 +94,7 @@ describe('a hidden thing', () => {
 })
 
 describe('relations that cannot be watched', () => {
-  /** Each table of the API reads one thing that anon has no right on, or no schema of; `told` is what a role with rights on it hears. */
+  /** Each table of the API reads one thing that anon has no right on, or no schema of; `sentence` is the sentence for a role with rights on it. */
   const reasons = {
     by_table: 'table hidden.payroll is not live.',
     by_right: 'table public.wages is not live.',
@@ -155,8 +155,8 @@ describe('relations that cannot be watched', () => {
   const reaching = (name: string): string =>
     `subscription { authorByPk(id: 1) { ${name}Collection { edges { node { id } } } } }`
 
-  it.each(Object.entries(reasons))('by %s are named only to roles that may use them', async (name, told) => {
-    expect(await messages(reaching(name), 'authenticated')).toEqual([`NOT_LIVE: ${told}`])
+  it.each(Object.entries(reasons))('by %s are named only to roles that may use them', async (name, sentence) => {
+    expect(await messages(reaching(name), 'authenticated')).toEqual([`NOT_LIVE: ${sentence}`])
     expect(await messages(reaching(name), 'anon')).toEqual([
       'NOT_LIVE: The field reads something that cannot be watched.',
     ])
@@ -181,8 +181,8 @@ describe('relations that cannot be watched', () => {
       triggers: allTriggers,
     }).compile()
     const remarks = JSON.stringify(diagnostics)
-    for (const told of Object.values(reasons))
-      expect(remarks).toContain(told.replace(/a setting\.$/, 'the setting app.secret_tenant.'))
+    for (const sentence of Object.values(reasons))
+      expect(remarks).toContain(sentence.replace(/a setting\.$/, 'the setting app.secret_tenant.'))
   })
 })
 

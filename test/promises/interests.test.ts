@@ -21,7 +21,7 @@ const seed = Number(process.env['INTERESTS_SEED'] ?? '700000')
 /** Rows that are there before or after a change and not both, as texts by column. */
 type Touched = ReadonlyMap<string, readonly Readonly<Record<string, string | null>>[]>
 
-/** As changes are told: an enum by its label, a date as ISO 8601 has it, a boolean as `t` or `f`. */
+/** As changes report values: an enum by its label, a date as ISO 8601 has it, a boolean as `t` or `f`. */
 const told = ({ name, type }: TableSketch['columns'][number]): string =>
   type.base === 'bool' && !type.list ? `left(${ident(name)}::text, 1)` : `${ident(name)}::text`
 

@@ -69,7 +69,7 @@ test(
 /** Of three clients two may wait for one lock, and which of them gets it is for Postgres to choose. */
 const ofTwo = fc.tuple(plans, turns).filter(([{ clients }]) => clients.length === 2)
 
-/** Who waits for a lock of Postgres is told by time, which a starved machine bends: hence another try. */
+/** A session that waits for a lock of Postgres is recognized by time, which a starved machine bends: hence another try. */
 test('the same choices are the same interleaving again', { timeout: 60_000, retry: 3 }, async () => {
   for (const drawn of fc.sample(ofTwo, { seed, numRuns: 6 })) {
     const [first, again] = [await theatres[0]?.run(...drawn), await theatres[1]?.run(...drawn)]

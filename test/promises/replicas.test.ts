@@ -64,7 +64,7 @@ const metric = async ({ url, service }: Served, series: string): Promise<number>
   return Number(line?.slice(series.length + 1) ?? NaN)
 }
 
-/** Workers that have only begun tell no metrics, and have answered nothing. */
+/** Workers that have only begun report no metrics, and have answered nothing. */
 const onReplica = async (served: Served): Promise<number> =>
   (await metric(served, 'catalograph_reads_total{server="replica"}')) || 0
 

@@ -6,7 +6,7 @@ import { forSuite } from '../support/for-suite.ts'
 import { createReplicated, type DatabaseServer, type ReplicatedDatabase } from '../support/replicated.ts'
 import { serveBuilt } from '../support/served.ts'
 
-/** Promise: where two servers of one database take writes, somebody is told, and nobody before. */
+/** Promise: where two servers of one database take writes, it is reported, and never before. */
 
 let all: ReplicatedDatabase
 let primary: DatabaseServer

@@ -49,7 +49,7 @@ it('many answers that nobody reads take a bounded memory, which is given back', 
   const before = await served.memory()
   for (let count = 0; count < 20; count += 1) {
     askAndNotRead(`10.1.0.${count}`)
-    // Where the machine is slow there may be no room for a moment; anyone who is told so comes again.
+    // Where the machine is slow there may be no room for a moment; a client that is refused asks again.
     if (count % 4 === 0) await expect.poll(() => ask(1, '10.0.0.1'), { timeout: 10_000 }).toEqual(small)
     await pause(50)
   }

@@ -10,7 +10,7 @@ import { createTokenVerifier } from '../../runtime/identity/jwt.ts'
 import { hashCost, secret } from './auth.ts'
 import type { Stage } from './interleavings/stage.ts'
 
-/** A process that serves auth and nothing else, as far as its clients and its database can tell. */
+/** A process that serves auth and nothing else, as far as its clients and its database can see. */
 export interface Instance {
   readonly url: string
   /** Its tools; their statements wait for nobody. */

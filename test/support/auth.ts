@@ -26,7 +26,7 @@ export interface AuthServer {
   readonly anon: string
   readonly serviceRole: string
   readonly events: readonly LogEvent[]
-  /** A client as an application makes it, which keeps its session in memory unless it is told otherwise. */
+  /** A client as an application makes it, which keeps its session in memory unless its options say otherwise. */
   readonly client: (auth?: ClientAuth) => SupabaseClient
   /** A call to /auth/v1 with the anon key, unless the headers say otherwise. */
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<Answer>
@@ -38,7 +38,7 @@ export interface AuthServer {
   ) => Promise<readonly { readonly kind: string; readonly url: string; readonly code: string }[]>
   /** Resolves when every mail that was asked for is made: those of /recover, /otp and /resend come after the answer. */
   readonly settled: () => Promise<void>
-  /** Another process on the same database, as far as its clients can tell, with other settings where some are given. */
+  /** Another process on the same database, as far as its clients can see, with other settings where some are given. */
   readonly another: (settings?: Partial<ServerSettings>) => Promise<Listening>
   readonly stop: () => Promise<void>
 }
@@ -103,7 +103,7 @@ export const enabled: SettingTexts = {
   ban_threshold: '0',
 }
 
-/** The header that tells the test servers where a call comes from; without it the socket does. */
+/** The header with the address that a call comes from; without it the socket does. */
 export const addressHeader = 'x-test-address'
 
 export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
@@ -175,7 +175,7 @@ export const noRealtime: NonNullable<ClientOptions['realtime']> = {
   transport: NoSocket as unknown as NonNullable<NonNullable<ClientOptions['realtime']>['transport']>,
 }
 
-/** A client that keeps its session in memory, unless it is told otherwise, and refreshes when it is told to. */
+/** A client that keeps its session in memory, unless its options say otherwise, and refreshes on demand. */
 export function createTestClient(url: string, key: string, auth: ClientAuth = {}): SupabaseClient {
   const quiet = { autoRefreshToken: false, persistSession: false }
   return createClient(url, key, { auth: { ...quiet, ...auth }, realtime: noRealtime })

@@ -14,7 +14,7 @@ export function createStorage(): SupportedStorage & { readonly items: ReadonlyMa
   }
 }
 
-/** Opens an address that has to lead on, and tells where to. */
+/** Opens an address that has to lead on, and returns where it leads. */
 export async function follow(url: string): Promise<string> {
   const response = await fetch(url, { redirect: 'manual' })
   const location = response.headers.get('location')
@@ -30,7 +30,7 @@ export async function onPage(url: string, work: () => Promise<void>): Promise<st
   }
   vi.stubGlobal('window', { location, history: { state: null, replaceState } })
   vi.stubGlobal('document', { visibilityState: 'hidden' })
-  // Tabs of one process tell each other by the storage that they share.
+  // Tabs of one process hear of each other by the storage that they share.
   vi.stubGlobal('BroadcastChannel', undefined)
   try {
     await work()

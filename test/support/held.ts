@@ -9,7 +9,7 @@ export interface Held {
   readonly heldMs: number
 }
 
-/** What Linux tells of the thread of the event loop: first the nanoseconds that it has computed. */
+/** What Linux reports of the thread of the event loop: first the nanoseconds that it has computed. */
 const schedule = `/proc/self/task/${process.pid}/schedstat`
 
 /** Milliseconds that the event loop has computed, whatever else the machine does; elsewhere than on Linux, those that passed. */

@@ -6,7 +6,7 @@ import { createHandler } from 'graphql-sse/lib/use/http'
 import { useServer } from 'graphql-ws/use/ws'
 import { WebSocketServer } from 'ws'
 
-/** What opens a stream was told: a request's headers, or what `connection_init` carried. */
+/** The credentials of a stream: a request's headers, or what `connection_init` carried. */
 export type Greeting = Readonly<Record<string, unknown>>
 
 /** Another server that speaks both protocols, whose one answer a test decides. */

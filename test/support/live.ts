@@ -20,7 +20,7 @@ import { createDatabase, type TestDatabase } from './database.ts'
 import { healthy } from './healthy.ts'
 
 /**
- * Streams over real HTTP and WebSockets on a real database. What a document reads is given, and changes are told by the test: so
+ * Streams over real HTTP and WebSockets on a real database. What a document reads is given, and the test reports changes: so
  * a test decides in which order commits, changes and runs come.
  */
 export interface LiveServer {
@@ -28,7 +28,7 @@ export interface LiveServer {
   readonly url: string
   readonly live: Live
   readonly listener: ChangeListener
-  /** Writes, and then tells that the relation changed. */
+  /** Writes, and then reports that the relation changed. */
   readonly write: (sql: string, values?: Readonly<Record<string, readonly string[]>>) => Promise<void>
   readonly token: (claims: object) => string
   readonly headers: (claims: object) => Record<string, string>

@@ -6,7 +6,7 @@ export interface RawRequest {
   readonly body?: string
 }
 
-/** Sends the headers as they are, `Host` included, which `fetch` makes itself whatever it is told. */
+/** Sends the headers as they are, `Host` included, which `fetch` always makes itself. */
 export function sendAsItIs(
   url: string,
   { method = 'GET', headers, body = '' }: RawRequest,

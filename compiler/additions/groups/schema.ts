@@ -338,8 +338,8 @@ const unitHelp: Readonly<Record<TimeUnit, string>> = {
 }
 
 const recurringHelp: Readonly<Record<RecurringTime, string>> = {
-  DAY_OF_WEEK: 'Those of one day of the week, whichever week; it is told as `dayOfWeek`.',
-  HOUR_OF_DAY: 'Those of one hour of the day, whichever day; it is told as `hourOfDay`.',
+  DAY_OF_WEEK: 'Those of one day of the week, whichever week; the answer has it as `dayOfWeek`.',
+  HOUR_OF_DAY: 'Those of one hour of the day, whichever day; the answer has it as `hourOfDay`.',
 }
 
 /** By name: the enums that select the values of one group; they do not depend on the database. */

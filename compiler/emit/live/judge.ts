@@ -14,16 +14,16 @@ import type { Closure, KnownFunction, KnownRelation } from './read-relations.ts'
  *
  *   1. reachedFrom(start)                    nodes: reasons against watching (`refused`), and tables
  *   2. a reason, or a table that is neither
- *      told nor awaited                      facts: { refused }
+ *      reported nor awaited                    facts: { refused }
  *   3. otherwise                             facts: { reads, awaited, own }
  */
 
 /** The sentences of spec/graphql.md 16.1. */
 const sentences = {
   off: (x: string) => `${x} is not live.`,
-  unwatched: (x: string) => `${x} is not live: its changes are not told.`,
+  unwatched: (x: string) => `${x} is not live: its changes are not reported.`,
   awaited: (x: string) => `${x} is not live yet: others hold locks on it. Try again.`,
-  rowless: (x: string) => `${x} cannot be watched: nothing tells its changes.`,
+  rowless: (x: string) => `${x} cannot be watched: its changes fire no triggers.`,
   subscribed: (x: string) => `${x} cannot be watched: logical replication fires no triggers.`,
   distributed: (x: string) => `${x} cannot be watched: its rows lie on other servers.`,
   clock: (x: string) => `${x} cannot be watched: it depends on the clock.`,
@@ -94,7 +94,7 @@ function judged(judge: Judge, start: Place): LiveVerdict {
   const nodes = reachedFrom(judge, [start])
   const refused = nodes.flatMap((node) => node.refused)
   const tables = nodes.flatMap(({ table }) => table ?? [])
-  const unwatched = refused.length > 0 ? [] : tables.filter(({ told }) => !told)
+  const unwatched = refused.length > 0 ? [] : tables.filter(({ reported }) => !reported)
   const never = unwatched.filter((table) => !isAwaited(judge, table))
   const all = [...refused, ...never.map((table) => because(table, sentences.unwatched))]
   const roots = tables.filter(isTop).map(nameOnly).sort(bySchemaAndName)

@@ -55,7 +55,7 @@ const relations = (
       order by a.attnum) as pins,
     ${usage} as usage, ${relationRights} as rights,
     exists (select from pg_catalog.pg_subscription_rel s where s.srrelid = c.oid) as subscribed,
-    c.relkind in ('r', 'p') and ${hasTriggers} as told
+    c.relkind in ('r', 'p') and ${hasTriggers} as reported
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where c.oid = any ($1::pg_catalog.oid[]) order by c.oid`
 
@@ -157,7 +157,7 @@ const relation = {
   rights: eachOf(text),
   subscribed: bool,
   /** Its changes are reported. */
-  told: bool,
+  reported: bool,
 }
 
 const fn = {

@@ -182,7 +182,7 @@ const send = (run: Running, roleSettings: RoleSettings, reject: (error: unknown)
   const { runner, exchange, context } = attempt
   const { answerMemory, marks, running, runOnConnection } = runner
   const grow: Grow | null =
-    answerMemory && ((bytes, told) => (run.tracked ??= answerMemory.track(exchange, context)).grow(bytes, told))
+    answerMemory && ((bytes, decided) => (run.tracked ??= answerMemory.track(exchange, context)).grow(bytes, decided))
   run.stops = [startClock(run), running.add(run)]
   // A writing exchange continues until its deadline: it may be about to commit.
   if (context !== undefined && exchange.readOnly) context.onAbort = () => endRun(run, 'gone')

@@ -45,13 +45,13 @@ function createReader(createEngine: CreateEngine): (message: Message) => Reply |
       current = { revision: { id, version: null, manifest: { ...manifest }, functions, entities: [] }, documents: null }
       return null
     }
-    if (current === null) throw new Error('no revision was told')
+    if (current === null) throw new Error('no revision was sent')
     if (message.kind !== 'question') {
       put(current, message)
       return null
     }
     try {
-      if (current.revision.id !== message.revision) throw new Error(`the revision ${message.revision} was not told`)
+      if (current.revision.id !== message.revision) throw new Error(`the revision ${message.revision} was not sent`)
       current.documents ??= createDocuments(createEngine(current.revision, memories), bounds)
       return answer(current.documents, message)
     } catch (error) {

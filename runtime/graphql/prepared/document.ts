@@ -87,7 +87,7 @@ export function createDocument(
 }
 
 const impossible = (): never => {
-  throw new Error('whoever is patient is told everything')
+  throw new Error('a caller without a time limit gets every problem')
 }
 
 /** Prepares, or returns null if `isMuch` is true for the values. */

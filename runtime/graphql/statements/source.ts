@@ -38,7 +38,7 @@ export interface Writer {
   readonly tenant: (entity: EntityFacts) => Sql | null
   /** A fresh alias: `t1`, `p2`, ... Its number distinguishes it and means nothing else. */
   readonly alias: (letter: string) => Ident
-  /** Told which part of the plan stands under an alias. */
+  /** Called with the part of the plan under each alias. */
   readonly note: Note
   /** Makes a condition of a filter; here because filters ask for related rows, and these may have to meet filters. */
   readonly filter: WriteFilter

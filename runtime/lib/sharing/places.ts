@@ -58,7 +58,7 @@ export interface Places {
   readonly recheckMs: number
 }
 
-/** How quick and slow work are told apart. */
+/** How quick work differs from slow work. */
 export interface Speed {
   /** Work that holds a place for longer is slow, also while it still holds it. In milliseconds. */
   readonly slowMs: number

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { builtCli } from '../../support/built-cli.ts'
 
-/** Parts of commands that a run of the built command line loads, as V8 tells (manual of Node, NODE_V8_COVERAGE). */
+/** Parts of commands that a run of the built command line loads, as V8 reports them (manual of Node, NODE_V8_COVERAGE). */
 const commandsLoadedBy = async (...args: readonly string[]): Promise<readonly string[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'catalograph-loaded-'))
   try {

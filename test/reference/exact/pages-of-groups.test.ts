@@ -31,7 +31,7 @@ const grouped = (world: World): World => ({
   })),
 })
 
-/** It has rows that recurring times tell apart. */
+/** It has rows that differ by recurring times. */
 const isDated = (world: World): boolean =>
   world.tables.some(({ columns, rows }) => rows.length > 1 && columns.some(({ type }) => recurringOf(type).length > 0))
 

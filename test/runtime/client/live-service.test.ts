@@ -112,7 +112,7 @@ describe('clients that people use', () => {
     closes.push(() => client.dispose())
     return client
   }
-  /** Of what `each` is told. */
+  /** Of what `each` receives. */
   function titles() {
     const told: (string | undefined)[] = []
     return { told: () => told, hear: (data: Posts | null | undefined) => void told.push(titleOf(data)) }

@@ -68,7 +68,7 @@ interface Titles {
 }
 const document = 'subscription ($first: Int) { titles(first: $first) }'
 
-/** A stream with all that it has told. */
+/** A stream with all that it has delivered. */
 function watch(client: Client, text = document) {
   const heard: GraphqlResult<Titles>[] = []
   const interruptions: string[] = []

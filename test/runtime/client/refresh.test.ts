@@ -301,7 +301,7 @@ interface Scene {
   readonly credentials: ReturnType<typeof someone>
 }
 
-/** Does one thing, and tells what has become of the person. */
+/** Does one thing, and returns the state of the person. */
 async function act(scene: Scene, person: Person, step: Command): Promise<Person> {
   switch (step.kind) {
     case 'age':

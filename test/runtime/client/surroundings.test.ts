@@ -21,7 +21,7 @@ const session = {
   user: { id, aud: 'authenticated', app_metadata: {}, user_metadata: {}, created_at: '2026-01-01T00:00:00Z' },
 }
 
-/** A page that the globals describe, with what it is told. */
+/** A page that the globals describe, with what it receives. */
 function openPage(globals: Readonly<Record<string, unknown>>) {
   const nothing = (): void => undefined
   const document = { visibilityState: 'hidden', addEventListener: nothing, removeEventListener: nothing }

@@ -57,7 +57,7 @@ const listen = async (serve: Serve, limits: Partial<ServerLimits> = {}): Promise
   return { port: (app.server.address() as AddressInfo).port, servers }
 }
 
-/** A client that says what it is told to and remembers what it hears. */
+/** A client that sends given bytes and keeps those that it receives. */
 const client = async (port: number): Promise<Client> => {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   sockets.push(socket)

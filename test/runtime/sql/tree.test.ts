@@ -17,7 +17,7 @@ import {
   type Sql,
 } from '../../../runtime/sql/tree.ts'
 
-/** What comes out is told by the tree alone: in which order its parts were made leaves no trace. */
+/** The text depends on the tree alone: in which order its parts were made leaves no trace. */
 
 const [t, p, w] = [bare('t', 1), bare('p', 2), bare('w', 3)]
 const nullOf = (of: Sql): Sql => sql`nullif(${of}, ${of})`

@@ -10,7 +10,7 @@ export interface Weather {
   readonly jitterMs: number
   /** Of a hundred pieces this many are lost and sent again; those behind them wait. */
   readonly lostPercent: number
-  /** Nothing arrives and nobody is told; what is under way arrives once that is over. */
+  /** Nothing arrives, and no side gets an error; what is under way arrives once that is over. */
   readonly parted: boolean
 }
 
@@ -30,7 +30,7 @@ const retransmissionMs = 200
 const mostBytes = 1_048_576
 
 interface Flow {
-  /** Told that the weather is another one. */
+  /** Called when the weather changes. */
   readonly look: () => void
   readonly end: () => void
 }
@@ -81,7 +81,7 @@ export async function openLine(address: string, target: Endpoint, random: Random
   let weather = fair
   const flows = new Set<Flow>()
   const sockets = new Set<Socket>()
-  /** Their other ends have gone, which nobody has told them. */
+  /** Their other ends have gone, without a packet that says so. */
   const widowed = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = connect({ host: target.address, port: target.port, allowHalfOpen: true })

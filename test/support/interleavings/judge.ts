@@ -14,7 +14,7 @@ interface Known {
   readonly id: string
   readonly began: number
   readonly ended: number
-  /** Refresh tokens that its clients were told, the last one last. */
+  /** Refresh tokens that its clients received, the last one last. */
   readonly tokens: readonly string[]
   readonly access: string
 }
@@ -182,7 +182,7 @@ function judgeRefresh(one: Case, event: Event, shows: Shown): readonly string[] 
   ]
 }
 
-/** The level at which a token was told; what was there at the start is of the first. */
+/** The level at which a token was issued; what was there at the start is of the first. */
 const levelOf = ({ events }: Case, token: string): unknown =>
   events.find(({ given }) => given?.refresh === token)?.given?.aal ?? 'aal1'
 

@@ -31,7 +31,7 @@ const unhurried = { mail_cooldown: '0', refresh_reuse_interval: '60' }
 
 const mostAttempts = 40
 
-/** spec/auth.md 7: anyone who refreshes is told so after five seconds in which others did. */
+/** spec/auth.md 7: a refresh is refused after five seconds in which others did. */
 const lostPatience = ({ events }: Played): boolean => events.some(({ code }) => code === 'conflict')
 
 /** Nobody waits for a connection that somebody off the stage holds. */
@@ -73,7 +73,7 @@ export async function openTheatre(settings: SettingTexts = {}): Promise<Theatre>
 const waitingForLocks = `select count(*)::int as count from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`
 
-/** A connection tells what it met once a second. */
+/** A connection reports what it met once a second. */
 const toldMs = 1_100
 
 const deadlocksSoFar = 'select deadlocks::int as count from pg_stat_database where datname = current_database()'

@@ -9,7 +9,7 @@ const isOurs = (url) => url.startsWith('file:') && /\.ts(?:\?|$)/.test(url) && !
 /** As Vitest asks for a test file, so that it is loaded again when it runs again. */
 const asked = /%3Fvitest=(\d+)$/
 
-/** What Vitest would have its main process told of is answered here: where a file ends soon, nobody hears that any more. */
+/** Messages of Vitest for its main process are answered here: where a file ends soon, they are not received any more. */
 export async function resolve(specifier, context, next) {
   const { href } = /^(?:file:|\.)/.test(specifier) ? new URL(specifier, context.parentURL) : { href: specifier }
   if (!isOurs(href.replace(asked, ''))) return next(specifier, context)

@@ -32,7 +32,7 @@ const sqlComments = (source: string): readonly Found[] =>
     start: match.index,
   }))
 
-/** Comments are told from the text, and not parsed. */
+/** Comments are recognized by the text, and not parsed. */
 const quickly = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }
 
 function ofProgram(file: string, source: string): readonly Found[] {

@@ -9,7 +9,7 @@ import { printedBy } from '../programs.ts'
 
 /** Runtimes other than Node, which run the handler as their users would. */
 
-/** What an app is told: its port, the folder of artifacts, and what app.mjs takes. */
+/** What an app receives: its port, the folder of artifacts, and what app.mjs takes. */
 export interface AppSettings {
   readonly folder: string
   /** The same artifacts as JSON. */

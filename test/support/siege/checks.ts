@@ -55,7 +55,7 @@ export interface Underway {
 
 const mostSamples = 2
 
-/** Makes the judge of a run. `underway` are the attacks so far; what is found for the first time is told. */
+/** Makes the judge of a run. `underway` are the attacks so far; what is found for the first time is reported. */
 export function createVerdicts(underway: readonly Underway[], tell: (line: string) => void): Verdicts {
   const found = new Map<string, Problem & { count: number; readonly samples: string[] }>()
   const excused: Record<string, number> = {}

@@ -19,7 +19,7 @@ export interface Honest {
   readonly stop: () => Promise<void>
 }
 
-/** Acknowledged, refused, or without an answer that tells. */
+/** Acknowledged, refused, or without an answer that says which. */
 export type Fate = 'kept' | 'refused' | 'unknown'
 
 export interface Sample {

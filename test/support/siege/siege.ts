@@ -60,7 +60,7 @@ const described = ({ samples, worst }: Measured): string => {
   return `${samples.length} honest, ${failed} failed, p50 ${p50} ms, p99 ${p99} ms, ${server}`
 }
 
-/** Honest traffic alone has to be served well, or the machine is too busy to tell who is at fault. */
+/** Honest traffic alone has to be served well, or the machine is too busy to see which side is at fault. */
 async function settleDown(stage: Stage, say: SiegeOptions['say']): Promise<void> {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const alone = await stage.alone(aloneMs)

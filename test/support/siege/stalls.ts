@@ -37,7 +37,7 @@ export function watchStalls(serverPid: number): Stalls {
     since: (moment) => {
       look()
       const [before, after] = [moments.findLast(({ at }) => at <= moment) ?? moments[0], moments.at(-1)]
-      // A server that has ended meanwhile tells of nothing any more.
+      // A server that has ended has no figures any more.
       return before === undefined || after === undefined
         ? 0
         : after.own - before.own + mostSince(before.threads, after.threads, 'waited')

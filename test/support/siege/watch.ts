@@ -40,7 +40,7 @@ const lookEveryMs = 50
 const probeEveryMs = 100
 const probePatienceMs = 10_000
 
-/** A document tells its mark by an alias, a function by a lock. */
+/** A document shows its mark by an alias, a function by a lock. */
 const statements = `
   select a.pid, extract(epoch from clock_timestamp()) * 1000 as now, extract(epoch from a.query_start) * 1000 as began,
     coalesce(a.wait_event, 'computing') as doing, left(a.query, 100) as query,
@@ -84,7 +84,7 @@ export function startWatch({ urls, server, marks, verdicts, stalls, bounds }: Wa
     // A client that has left may not even have been let in. To cancel is one connection to Postgres, to see it another.
     const cancelled = cancelling.map((one) => one.since(since)).reduce((sum, ms) => sum + ms, 0)
     const busy = coming.since(since) + 2 * cancelled + stalls.since(since)
-    // A backend that has ended meanwhile tells of nothing any more.
+    // A backend that has ended has no figures any more.
     const kept = busy + Math.max(0, backend - (before ?? backend))
     const ms = Number(now) - left.at - kept
     if (ms <= left.mayGoOn + bounds.goneMs) return

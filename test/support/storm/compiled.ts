@@ -116,7 +116,7 @@ export async function openArtifacts(url: string, tables: readonly Table[]): Prom
 }
 
 export interface CompiledServer {
-  /** @param artifacts the id of those that it was answered by; null: it is not told */
+  /** @param artifacts the id of those that it was answered by; null: unknown */
   readonly ask: (
     text: string,
     byHash: boolean,
@@ -137,7 +137,7 @@ export function serveCompiled(url: string, { path }: ArtifactsFolder): CompiledS
   return {
     ask: async (text, byHash) => {
       const { body, revision } = await service.serve(
-        // A run of a stream is told by which artifacts it was answered.
+        // The answer to a run of a stream names the artifacts.
         { ...bodyOf(text, byHash), operationName: null, variables: {}, queryOnly: false, live: true },
         { role: 'anon', claims: '{"role":"anon"}' },
       )

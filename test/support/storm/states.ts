@@ -2,7 +2,7 @@ import type { Random } from '../random.ts'
 
 /** Tables of a storm of schema changes: what each committed state of one is, and what changes it. */
 
-/** What one committed state of a table is, as far as requests can tell. */
+/** What one committed state of a table is, as far as requests can see. */
 export interface State {
   readonly exists: boolean
   readonly granted: boolean

@@ -84,7 +84,7 @@ export const has = (state: State, { name, fields }: Asked): boolean =>
   state.name === name &&
   fields.every((field) => numberOf(field) === null || field.slice(2) in state.extra)
 
-/** Counts what came of a request. @param by what tells those of a kind of server apart */
+/** Counts what came of a request. @param by the kind of server */
 export function countAnswer(storm: Storm, { errors }: Answer, by = ''): string {
   const code = errors?.[0]?.extensions.code ?? 'ok'
   storm.answers.count += 1

@@ -168,7 +168,7 @@ describe('a mail server', () => {
       ).rows
     const before = await read()
     mails.behave('refuse')
-    // What only an account could be told of stands in the log.
+    // Facts about one account stand in the log.
     for (const path of ['/recover', '/otp']) expect((await post(path, { email })).status).toBe(200)
     expect(server.events.filter(({ kind }) => kind === 'mail-failed')).toHaveLength(2)
     expect(await read()).toEqual(before)

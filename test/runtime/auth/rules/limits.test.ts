@@ -22,7 +22,7 @@ const sharedBucket = ({ burst, perSecond }: Bucket) => {
   }
 }
 
-/** One process that limits a source. `call` tells when it is known whether the call may go on. */
+/** One process that limits a source. `call` resolves when it is known whether the call may go on. */
 const startProcess = (bucket: Bucket, unreported: number, take: ReturnType<typeof sharedBucket>) => {
   let tally: Tally | null = null
   const waiting: ((now: number) => boolean)[] = []

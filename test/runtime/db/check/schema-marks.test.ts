@@ -260,7 +260,7 @@ const connected = async (url: string): Promise<pg.Client> => {
   return client
 }
 
-/** Marks that look when they are told to, and are waited for. */
+/** Marks that look on demand, and are waited for. */
 const createLooking = ({
   query,
 }: TestDatabase): { readonly look: () => Promise<void>; readonly newest: SchemaMarks['newest'] } => {

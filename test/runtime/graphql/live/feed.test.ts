@@ -15,14 +15,14 @@ import { until } from '../../../support/until.ts'
 const posts = { schema: 'public', name: 'posts' }
 const tags = { schema: 'public', name: 'tags' }
 
-/** A feed and what it told. */
+/** A feed and what it reported. */
 interface Heard {
   readonly feed: ChangeFeed
   readonly changes: Change[]
   readonly unsure: ('outage' | 'schema')[]
 }
 
-/** The comparison of roles is left out unless a test is about it: it would hide a change that was not told. */
+/** The comparison of roles is left out unless a test is about it: it would hide a change that was not reported. */
 const pace = { compareMs: null, lingerMs: 0, keepMs: 500 } as const
 
 describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {

@@ -198,7 +198,7 @@ describe('a hub', () => {
           if (relation.name === 'moved') return
           // It is renamed before it is watched.
           if (name === 'posts') [name, revision] = ['moved', 2]
-          throw new Error('its changes are not told')
+          throw new Error('its changes are not reported')
         },
       },
     })

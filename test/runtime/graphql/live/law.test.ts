@@ -14,7 +14,7 @@ import { createRandom, type Random } from '../../../support/random.ts'
 import { until } from '../../../support/until.ts'
 
 /**
- * No commit is missed: what a reader keeps by asking again only when it is told is, in the end, what is there. Writers
+ * No commit is missed: what a reader keeps by asking again only after a report is, in the end, what is there. Writers
  * commit in any order while processes come and go, connections are ended and the server starts again.
  */
 
@@ -91,7 +91,7 @@ const follow = async (url: string): Promise<Follower> => {
       )
       if (!isWatched) await pause(20)
     }
-    // What committed before is told to nobody.
+    // Earlier commits are not reported.
     dirtied(all)
   }
   await watch()
@@ -110,7 +110,7 @@ const follow = async (url: string): Promise<Follower> => {
   }
 }
 
-/** Writes until it is told to stop; a connection that is ended is made again. */
+/** Writes until it is stopped; a connection that is ended is made again. */
 const write = async (url: string, random: Random, isOver: () => boolean): Promise<void> => {
   while (!isOver()) {
     const client = new pg.Client(url)

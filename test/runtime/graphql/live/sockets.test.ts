@@ -26,7 +26,7 @@ afterEach(async () => {
 const titles = 'subscription { postsCollection(orderBy: [{id: AscNullsLast}]) { edges { node { id title } } } }'
 const address = (of = server): string => of.url.replace('http', 'ws')
 
-/** A client that says what it is told to, and keeps what it hears. */
+/** A client that sends given messages, and keeps those that it receives. */
 interface Raw {
   readonly socket: WebSocket
   readonly say: (message: object | string) => void

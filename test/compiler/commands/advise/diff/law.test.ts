@@ -34,7 +34,7 @@ const variants = (world: World): readonly World[] => {
   )
 }
 
-/** Documents that stopped working for a role that was told of nothing that breaks. */
+/** Documents that stopped working for a role without any finding. */
 const untold = ({ changes, documents }: Comparison): readonly unknown[] =>
   documents.broken.filter(
     ({ roles }) =>
