@@ -23,6 +23,7 @@ import { manyToMany } from './many-to-many/addition.ts'
 import { networkFilters } from './network-filters/addition.ts'
 import { oneOf } from './one-of/addition.ts'
 import { orderByRelated } from './order-by-related/addition.ts'
+import { polymorphism } from './polymorphism/addition.ts'
 import { preset } from './preset/addition.ts'
 import { rangeFilters } from './range-filters/addition.ts'
 import { readOnly } from './read-only/addition.ts'
@@ -60,6 +61,7 @@ const table = {
   networkFilters,
   oneOf,
   orderByRelated,
+  polymorphism,
   preset,
   rangeFilters,
   readOnly,

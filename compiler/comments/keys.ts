@@ -9,7 +9,6 @@ import {
   optionalStrings,
   pageSize,
 } from './decoders.ts'
-import { polymorphism } from './polymorphism.ts'
 
 /**
  * Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. `other`
@@ -94,15 +93,6 @@ export const coreKeys = [
     on: ['relation'],
     decode: switchedOn,
     help: '{"enabled": true} adds aggregate with count, sum, avg, min and max.',
-  },
-  {
-    key: 'polymorphism',
-    on: ['relation'],
-    decode: polymorphism,
-    help:
-      '{"unions": {"name": ["relation", ...]}, "interfaces": ["Name", ...], "collections": ["Name", ...]}: fields that lead ' +
-      'to one row by the first of several relations that leads to one, interfaces of what its type shares with others, and ' +
-      'those of them whose collections have its rows.',
   },
   {
     key: 'live',

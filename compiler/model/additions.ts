@@ -62,7 +62,7 @@ export function typeParts(
 const isAsked = (schema: AnnotatedSchema, addition: ModelAddition): boolean => askedBy(schema, [addition]).length > 0
 
 /** The same of additions in the core. */
-const coreMarks: readonly Mark[] = ['unions', 'interfaces', 'updates']
+const coreMarks: readonly Mark[] = ['updates']
 
 export function* marksOf(
   memo: Memo,

@@ -1,8 +1,8 @@
 import { formOf, objectId } from '../../runtime/contract/facts.ts'
 import type { ColumnFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
 import { opaqueType } from '../../runtime/sql/pg-types.ts'
-import { isOn, type AskedAddition } from '../comments/additions.ts'
-import type { AnnotatedColumn, AnnotatedType } from '../comments/annotated.ts'
+import { askedOf, type AskedAddition } from '../comments/additions.ts'
+import type { AnnotatedColumn, AnnotatedRelation, AnnotatedType } from '../comments/annotated.ts'
 import { diagnose, collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameColumn } from '../catalog/catalog.ts'
 import { attributesOf } from './attributes.ts'
@@ -40,17 +40,16 @@ export function buildColumns(
 ): WithDiagnostics<readonly ColumnFacts[]> {
   const required = requirementOf(scope, named)
   const { relation, schema } = named
-  const added = additions.flatMap((one) =>
-    one.columnFacts && isOn(one.name, relation, schema) ? [one.columnFacts] : [],
-  )
-  const isCollected = named.relation.settings.polymorphism.collections.length > 0
+  const added = askedOf(relation, schema, additions).flatMap((one) => one.columnFacts ?? [])
   return collectPresent(
     named.relation.columns.map((column) => {
       const own = columnFacts(named, column, values(column.type, asked), required)
       const facts = {
         ...own,
-        ...Object.assign({}, ...added.map((factsOf) => factsOf(lookThrough(scope, column.type, asked), column, own))),
-        ...(isCollected && own.order && sortingOf(scope, column, asked)),
+        ...Object.assign(
+          {},
+          ...added.map((factsOf) => factsOf(lookThrough(scope, column.type, asked), column, own, relation)),
+        ),
       }
       const kept = isServed(facts) || needed.has(column.name)
       return withDiagnostics(kept ? facts : null, columnDiagnostics(named, column, facts))
@@ -65,6 +64,7 @@ export interface ColumnAddition extends AskedAddition {
     type: AnnotatedType | undefined,
     column: AnnotatedColumn,
     own: ColumnFacts,
+    relation: AnnotatedRelation,
   ) => Partial<ColumnFacts>
 }
 
@@ -199,22 +199,6 @@ const families: Readonly<Record<string, string>> = {
   float8: 'float',
   text: 'text',
   varchar: 'text',
-}
-
-/**
- * The values that a column can be sorted with (spec/graphql.md 17.9): those that convert to its type without rounding
- * or truncation.
- */
-function sortingOf(
-  scope: ModelScope,
-  { type: oid, collation, modifier }: AnnotatedColumn,
-  asked: ValueAdditions,
-): Pick<ColumnFacts, 'sorting'> {
-  const type = lookThrough(scope, oid, asked)
-  if (type === undefined) return {}
-  const family = familyOf(type)
-  const own = family === 'text' ? family : `${objectId(type.schema, type.name)}${modifier < 0 ? '' : ` ${modifier}`}`
-  return { sorting: collated(own, collation) }
 }
 
 /** Types whose values Postgres compares without loss have one family. */

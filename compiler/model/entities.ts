@@ -22,7 +22,6 @@ import { buildRelations } from './relations.ts'
 import { resultContext, type FunctionScope } from './signatures.ts'
 import { readValues, type ValueScope } from './scalars.ts'
 import { tableAdditions } from './scope.ts'
-import { interfaceFacts, unionFacts } from './unions.ts'
 import type { ColumnSql, EntitySql } from './model.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
 
@@ -45,6 +44,7 @@ export interface RelationAddition extends ColumnAddition {
     named: NamedRelation,
     columns: readonly ColumnFacts[],
     scope: ValueScope,
+    relations: readonly RelationFacts[],
   ) => WithDiagnostics<Partial<EntityFacts>>
   /** Further relations of any relation. */
   readonly relations?: (named: NamedRelation, scope: RelationScope) => WithDiagnostics<readonly RelationFacts[]>
@@ -85,7 +85,7 @@ function buildEntity(
   const relations = memo.same(buildRelations, named, relationLinks, further)
   const computed = memo.same(computedOf, named, scope.rowFunctions.get(named.id) ?? noFunctions, scope)
   const sql = memo.of(entitySql, named, columns, computed, additions)
-  const added = memo.same(addedFacts, named, columns.facts.value, scope, additions)
+  const added = memo.same(addedFacts, named, columns.facts.value, relations.value, scope, additions)
   return memo.of(assembleEntity, named, memo, columns, relations, computed, added, sql)
 }
 
@@ -101,12 +101,13 @@ function addedRelations(
 function addedFacts(
   named: NamedRelation,
   columns: readonly ColumnFacts[],
+  relations: readonly RelationFacts[],
   scope: ValueScope,
   additions: readonly RelationAddition[],
 ): WithDiagnostics<Partial<EntityFacts>> {
   const asked = askedOf(named.relation, named.schema, additions)
   const { value, diagnostics } = collectPresent(
-    asked.flatMap((one) => one.relationFacts?.(named, columns, scope) ?? []),
+    asked.flatMap((one) => one.relationFacts?.(named, columns, scope, relations) ?? []),
   )
   return withDiagnostics(Object.assign({}, ...value), diagnostics)
 }
@@ -144,23 +145,18 @@ function assembleEntity(
   added: WithDiagnostics<Partial<EntityFacts>>,
   sql: EntitySql,
 ): WithDiagnostics<Entity> {
-  const [unions, interfaces] = [unionFacts(named, relations.value), interfaceFacts(named)]
   // The spreads last: see comments/annotate.ts.
   const facts: EntityFacts = {
     columns: columns.facts.value,
     relations: relations.value,
     computed: computed.value.map((item) => item.facts),
     root: true,
-    ...unions.value,
-    ...interfaces.value,
     ...added.value,
     ...namedFacts(named, memo),
   }
   return withDiagnostics({ facts, sql }, [
     ...columns.facts.diagnostics,
     ...relations.diagnostics,
-    ...unions.diagnostics,
-    ...interfaces.diagnostics,
     ...computed.diagnostics,
     ...added.diagnostics,
   ])

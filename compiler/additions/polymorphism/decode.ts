@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../runtime/lib/json.ts'
-import { membersOf } from './additions.ts'
-import { type Decoder, isJsonList, member, type JsonValue } from './decoders.ts'
+import { isJsonObject } from '../../../runtime/lib/json.ts'
+import { membersOf } from '../../comments/additions.ts'
+import { type Decoder, isJsonList, member, type JsonValue } from '../../comments/decoders.ts'
 
 /** A table comment's settings of abstract types (spec/graphql.md 17.9). */
 export interface PolymorphismSetting {
@@ -21,7 +21,8 @@ export interface UnionSetting {
  * `{"unions": {"target": ["post", "comment"]}, "interfaces": ["Content"], "collections": ["Content"]}`; a malformed
  * union is left out.
  */
-export const polymorphism: Decoder<PolymorphismSetting> = (value) => {
+export const abstractTypes: Decoder<PolymorphismSetting | null> = (value) => {
+  if (value === null) return { ok: true, value: null }
   const { given, remarks } = membersOf(value, ['unions', 'interfaces', 'collections'])
   const unions = unionsIn(given === null ? null : member(given, 'unions'))
   const namesOf = (name: string): Names => namesIn(name, given === null ? null : member(given, name))
