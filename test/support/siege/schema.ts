@@ -113,6 +113,13 @@ const tangle = `
   create table changing (id int primary key, name text);
   insert into changing select n, 'row ' || n from generate_series(1, 50) n;
   grant all on changing to anon, authenticated, service_role;
+  create table channels (id int primary key, name text);
+  create function heavy(one channels) returns bigint language sql stable as
+    'select count(*) from generate_series(1, 30000) a, generate_series(1, 30000) b';
+  comment on table channels is '@graphql({"live": {"enabled": true}})';
+  insert into channels select n, 'channel ' || n from generate_series(1, 60) n;
+  create table locked (id int primary key);
+  grant select on channels, locked to anon, authenticated, service_role;
 `
 
 export const schemaSql = `

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Exchange, RequestContext } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import type { PartyKind } from '../../../../runtime/lib/sharing/places.ts'
-import { createDatabase } from '../../../support/database.ts'
+import { createDatabase, openQuery } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 
 const contextOf = (party: string, kind: PartyKind): RequestContext => ({
@@ -17,8 +17,8 @@ const contextOf = (party: string, kind: PartyKind): RequestContext => ({
 
 describe('connections under load', () => {
   const database = forSuite(createDatabase)
-  const open = async (connectTimeout: number): Promise<Database> =>
-    openDatabase({ url: database.url, schemas: ['public'], poolSize: 4, connectTimeout })
+  const open = async (connectTimeout: number, poolSize = 4): Promise<Database> =>
+    openDatabase({ url: database.url, schemas: ['public'], poolSize, connectTimeout, lockTimeout: 20_000 })
   const db = forSuite(open, 700)
   /** Of tests in which all that wait are served, however slow the machine is. */
   const patient = forSuite(open, 20_000)
@@ -73,6 +73,27 @@ describe('connections under load', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     const slow = await Promise.all([0, 1, 2].map((index) => times(1, `10.1.0.${index}`, 'stranger')))
     expect(Math.max(...slow.map(([began]) => began))).toBeLessThan(Math.min(...slow.map(([, ended]) => ended)))
+  })
+
+  test('requests that wait for a lock are slow while they wait, and leave the rest to quick ones', async () => {
+    await database.query('create table locked (id int); grant select on locked to anon')
+    const [holder, shared] = [openQuery(database.ownerUrl), await open(20_000, 8)]
+    const run = (text: string, party: string) => shared.run(exchange(text), contextOf(party, 'member'))
+    const users = ['a', 'b', 'c', 'd']
+    for (const party of [...users, 'quick']) for (let n = 0; n < 6; n += 1) await run('select 1', party)
+    for (let n = 0; n < 2; n += 1) await run('select pg_sleep(0.12)', 'slow')
+    await holder.query('begin; lock table locked in access exclusive mode')
+    const waiting = users.map((party) => run('select count(*) from locked', party))
+    const order: string[] = []
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    await run('select 1', 'quick')
+    const slow = run('select 1', 'slow').then(() => order.push('slow'))
+    for (let n = 0; n < 20; n += 1) await run('select 1', 'quick')
+    order.push('quick')
+    await holder.query('rollback')
+    await Promise.all([slow, ...waiting])
+    expect(order).toEqual(['quick', 'slow'])
+    await Promise.all([holder.end(), shared.close()])
   })
 
   test('a request that would wait behind too many of the same party is refused at once', async () => {
