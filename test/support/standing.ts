@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { ClusterSource, Host, ThrowAwayCluster } from './cluster.ts'
-import { clusterOf, majors, type Major } from './clusters.ts'
+import { arePublished, clusterOf, majors, type Major } from './clusters.ts'
 import { openQuery, type Superuser, type TestDatabase } from './database.ts'
 import type { Random } from './random.ts'
 import { createReplicated, type DatabaseServer, type ReplicatedDatabase, type ReplicatedOptions } from './replicated.ts'
@@ -93,7 +93,7 @@ export const plain = {
 export const standOn = async (
   first: DatabaseServer,
   others: readonly DatabaseServer[],
-  { major = majors()[0] ?? 18 }: TopologyOptions,
+  { major = (arePublished() ? majors()[0] : undefined) ?? 18 }: TopologyOptions,
   around: Around,
 ): Promise<Standing> => {
   const { query, leave } = await openQueries(first, others)
