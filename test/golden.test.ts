@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createCompiler, type Compiled } from '../compiler/compile.ts'
 import { dump } from '../compiler/catalog/diagnostics/dump.ts'
 import { printDiagnostics } from '../compiler/catalog/diagnostics/diagnostics.ts'
@@ -11,6 +11,7 @@ import { allTriggers } from './support/service.ts'
 import { compactJson, withoutEmpty } from './support/golden/compact.ts'
 import { compileOnce, operationStages } from './support/golden/operations.ts'
 import { demandSame, filesIn, replaceFiles, type KeptFiles } from './support/golden/kept-files.ts'
+import { startReaders } from './support/golden/reader.ts'
 import { briefSdl, withoutTypesOfAll } from './support/golden/sdl.ts'
 import { normalCatalog, normalModel } from './support/normal-forms.ts'
 import { isWhole, leftToWhole } from './support/whole.ts'
@@ -29,6 +30,9 @@ const showsTypesOfAll = 'basics'
 /** Cases that show all stages: tables with writes, functions, and settings by comment. */
 const shownWhole: readonly string[] = [showsTypesOfAll, 'functions', 'settings']
 const accept = process.env['UPDATE_GOLDEN'] === '1'
+
+const readers = startReaders()
+afterAll(() => readers?.stop())
 
 describe.each(cases)('the golden %s', { timeout: 120_000 }, (name) => {
   const able = majorsOf(name)
@@ -86,7 +90,7 @@ async function runCase(
       name.endsWith('.invalid'),
     )
     const folder = join(fixtures, name)
-    const operations = await operationStages(database, compiled.revision, folder, isNewest, compile)
+    const operations = await operationStages(database, compiled.revision, folder, isNewest ? readers : null, compile)
     return { ...(await stagesOf(name, compiled, isNewest)), ...operations }
   } finally {
     await database.drop()

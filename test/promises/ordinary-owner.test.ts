@@ -25,6 +25,7 @@ const as = async (url: string, text: string): Promise<readonly Record<string, un
 }
 
 describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major) => {
+  const law = it.runIf(lawMajors().includes(major))
   const owned = forSuite(createOwnedDatabase, major)
   beforeAll(async () => {
     await as(owned.ownerUrl, 'create role authenticator login noinherit')
@@ -50,7 +51,7 @@ describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major
     expect(await run('auth', 'status')).toMatchObject({ exitCode: 0 })
   })
 
-  it('learns which table auth may not use, and how that is repaired, which enabling auth does', async () => {
+  law('learns which table auth may not use, and how that is repaired, which enabling auth does', async () => {
     await owned.superuser.query(asLeftByOlderVersions)
     const refusal =
       'supabase_auth_admin may not use table catalograph_auth.accepted_mails, which belongs to boss (and 12 others, which catalograph doctor names): ' +
@@ -64,7 +65,7 @@ describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major
     expect(await ownersOf(owned)).toEqual([{ owner: 'supabase_auth_admin' }])
   })
 
-  it('is shown such tables by doctor, and starting the server repairs them', async () => {
+  law('is shown such tables by doctor, and starting the server repairs them', async () => {
     const { superuser, loginUrl, ownerUrl } = owned
     await superuser.query(asLeftByOlderVersions)
     const seen = (await run('doctor')).printed
@@ -78,6 +79,7 @@ describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major
 })
 
 describe.each(majors())('an owner who did not make the roles of the API, on PostgreSQL %i', (major) => {
+  const law = it.runIf(lawMajors().includes(major))
   let owned: OwnedDatabase
   beforeEach(async () => {
     owned = await createOwnedDatabase(major)
@@ -104,7 +106,7 @@ describe.each(majors())('an owner who did not make the roles of the API, on Post
     expect(await run('prepare')).toMatchObject({ exitCode: 0 })
   })
 
-  it('learns that the role of DATABASE_URL does not exist, and the statement that creates it', async () => {
+  law('learns that the role of DATABASE_URL does not exist, and the statement that creates it', async () => {
     await owned.superuser.query('drop role authenticator')
     const lack = 'the role authenticator, which DATABASE_URL names, does not exist'
     const remedy = `create role "authenticator" login noinherit password '...';`
@@ -138,7 +140,7 @@ describe.each(majors())('an owner who did not make the roles of the API, on Post
     expect(await run('prepare')).toMatchObject({ exitCode: 0 })
   })
 
-  it('learns which object of schema catalograph another role owns', async () => {
+  law('learns which object of schema catalograph another role owns', async () => {
     await owned.superuser.query('grant boss to kit')
     expect(await run('prepare')).toMatchObject({ exitCode: 0 })
     await owned.superuser.query(

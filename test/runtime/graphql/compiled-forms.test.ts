@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { compileDocuments } from '../../../compiler/commands/compiled/compile-documents.ts'
 import { createEngine } from '../../../compiler/additions/engine.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
@@ -13,7 +13,7 @@ import {
 import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { serviceOf } from '../../support/compiled-alone.ts'
 import { forSuite } from '../../support/for-suite.ts'
-import { openReader } from '../../support/golden/reader.ts'
+import { startReaders } from '../../support/golden/reader.ts'
 import { createTestService } from '../../support/service.ts'
 import { sized } from '../../support/whole.ts'
 
@@ -184,11 +184,13 @@ describe('the law of compiled forms', () => {
     })
     const examples = [{ f: { id: { gt: 1 } }, inc: true }]
     const seen = { answered: 0, refused: 0 }
+    const readers = startReaders()
+    onTestFinished(() => readers?.stop())
     for (const [text, all] of drawn) {
       const files = compiled([text], text.includes('$f') ? examples : [])
       const operation = operationOf(files, text)
       const ask = askedAlone(files)
-      const reader = openReader(files, service.db.url)
+      const reader = readers?.open(files, service.db.url)
       try {
         for (const one of all) {
           const given = Object.fromEntries(

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { compileDocuments } from '../../../compiler/commands/compiled/compile-documents.ts'
 import { createEngine } from '../../../compiler/additions/engine.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
@@ -8,7 +8,7 @@ import { documentFile, type DocumentFile, type DocumentsIndex } from '../../../r
 import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { serviceOf } from '../../support/compiled-alone.ts'
 import { forSuite } from '../../support/for-suite.ts'
-import { openReader } from '../../support/golden/reader.ts'
+import { startReaders } from '../../support/golden/reader.ts'
 import { createTestService } from '../../support/service.ts'
 
 const sql = `
@@ -210,7 +210,9 @@ describe('the law of both ways', () => {
     const { files, faults } = compiled(documents)
     expect(faults).toEqual([])
     const ask = askedAlone(files)
-    const reader = openReader(files, service.db.url)
+    const readers = startReaders()
+    onTestFinished(() => readers?.stop())
+    const reader = readers?.open(files, service.db.url)
     const seen = new Map<string, number>()
     try {
       for (const [text, all] of drawn)

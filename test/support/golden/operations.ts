@@ -21,27 +21,27 @@ import type { TestDatabase } from '../database.ts'
 import { compactJson } from './compact.ts'
 import { readDocuments, type GoldenDocument } from './documents.ts'
 import type { KeptFiles } from './kept-files.ts'
-import { openReader, type Reader } from './reader.ts'
+import type { Reader, Readers } from './reader.ts'
 import { statementsText } from './sql-text.ts'
 
 /**
  * The second river of a case: each document of its operations/ through plan, statements and answer, on the rows of its
  * data.sql and nothing else.
- * @param isRead whether the reader in another language answers, too
+ * @param readers the reader in another language, which answers, too; null: it does not
  * @param compile compiles the documents; it may have done so before, on another major
  */
 export async function operationStages(
   db: TestDatabase,
   revision: Revision,
   folder: string,
-  isRead: boolean,
+  readers: Readers | null,
   compile: CompileCase,
 ): Promise<KeptFiles> {
   const documents = await readDocuments(join(folder, 'operations'))
   const data = (await localDisk.read(join(folder, 'data.sql'))) ?? ''
   const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 1 })
   const engine = createEngine(revision)
-  const compiled = openCase(db, database, engine, documents, isRead, compile)
+  const compiled = openCase(db, database, engine, documents, readers, compile)
   const ask = openAsk(database, revision)
   const files: (readonly [string, string])[] = []
   const reset = (): Promise<unknown> => db.query(`${truncateAll};\n${data}`)
@@ -122,7 +122,7 @@ function openCase(
   { run }: Database,
   engine: Engine,
   documents: readonly GoldenDocument[],
-  isRead: boolean,
+  readers: Readers | null,
   compile: CompileCase,
 ): CompiledCase {
   // Of what a server of compiled documents does not have.
@@ -141,7 +141,7 @@ function openCase(
     const body = JSON.stringify({ query: text, variables })
     return (await handler(new Request('http://localhost/', { method: 'POST', headers, body }))).text()
   }
-  const reader = isRead && able.length > 0 ? openReader(files, url) : null
+  const reader = able.length > 0 ? (readers?.open(files, url) ?? null) : null
   return {
     ask: async (document) => {
       if (!able.includes(document)) return null
