@@ -81,17 +81,11 @@ const rootEntries =
   /^(compiler|runtime|generated|fixtures|bench|test|docs|package\.json|package-lock\.json|tsconfig\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|Containerfile|compose\.yaml|\..+)$/
 
 /** Plain functions that the reference package is built with. All else of the product it is handed by the one that is installed. */
-const takenByReference: readonly string[] = [
-  'compiler/additions/geo/facts.ts',
-  'compiler/catalog/catalog.ts',
-  'compiler/catalog/privileges.ts',
-  'runtime/contract/facts.ts',
-  'runtime/engine/meaning.ts',
-  'runtime/lib/json.ts',
-  'runtime/lib/steps.ts',
-  'runtime/lib/text.ts',
-  'runtime/sql/ident.ts',
-]
+const takenByReference: readonly string[] = (
+  'compiler/additions/geo/facts.ts compiler/catalog/catalog.ts compiler/catalog/privileges.ts ' +
+  'runtime/contract/facts.ts runtime/engine/meaning.ts runtime/lib/json.ts runtime/lib/steps.ts ' +
+  'runtime/lib/text.ts runtime/sql/ident.ts'
+).split(' ')
 
 const files = tracked().filter(
   (file) =>

@@ -6,33 +6,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * Files that take longest, or wait longest, begin before all others: a long one that began last would be waited for alone. Where none
  * has run before, the others begin by their size.
  */
-const longest: readonly string[] = [
-  'promises/without-an-addition',
-  'runtime/auth/hash-kinds',
-  'bench/smoke',
-  'golden',
-  'reference/exact/exact-documents',
-  'runtime/auth/mails/sending',
-  'promises/live-topologies',
-  'runtime/auth/level',
-  'runtime/auth/not-enabled',
-  'promises/password-model',
-  'promises/several-hosts',
-  'runtime/graphql/operation/limits',
-  'promises/ordinary-owner',
-  'compiler/commands/advise/diff/diff',
-  'promises/stale-reads',
-  'runtime/graphql/apart',
-  'reference/exact/live-answers',
-  'browser/dashboard',
-  'browser/many-tables',
-  'reference/verify',
-  'compiler/incremental',
-  'promises/citus-nodes',
-  'promises/unread-answers',
-  'promises/slow-requests',
-  'promises/token-models',
-]
+const longest = `
+  promises/without-an-addition runtime/auth/hash-kinds bench/smoke golden reference/exact/exact-documents
+  runtime/auth/mails/sending promises/live-topologies runtime/auth/level runtime/auth/not-enabled promises/password-model
+  promises/several-hosts runtime/graphql/operation/limits promises/ordinary-owner compiler/commands/advise/diff/diff
+  promises/stale-reads runtime/graphql/apart reference/exact/live-answers browser/dashboard browser/many-tables
+  reference/verify compiler/incremental promises/citus-nodes promises/unread-answers promises/slow-requests
+  promises/token-models
+`
+  .trim()
+  .split(/\s+/)
 
 const placeOf = ({ moduleId }: TestSpecification): number => {
   const place = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import pg from 'pg'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createCatalogReader, readCatalog } from '../../compiler/catalog/read.ts'
 import { createCompiler, type Compiled } from '../../compiler/compile.ts'
 import { laterState } from '../../compiler/following/serving/later-state.ts'
@@ -268,9 +268,13 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
   })
 
   describe('reads only relations that records name', () => {
+    let read: ReturnType<typeof createCatalogReader>
+    beforeAll(() => {
+      read = createCatalogReader(database.query, options)
+    })
+
     /** Whether all changes since the snapshot were recorded with their relations; the catalogue is right in any case. */
     const isTold = async (change: () => Promise<unknown>): Promise<boolean> => {
-      const read = createCatalogReader(database.query, options)
       await read()
       const before = (await database.query(`select pg_current_snapshot() as at, ${counterExpression} as n`)).rows[0]
       await change()

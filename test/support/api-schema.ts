@@ -54,19 +54,5 @@ export function signatureOf(schema: GraphQLSchema, type: string, name: string): 
 }
 
 /** The scalars that every schema has (spec/graphql.md 3.1). */
-export const scalarNames: readonly string[] = [
-  'ID',
-  'Int',
-  'Float',
-  'String',
-  'Boolean',
-  'Date',
-  'Time',
-  'Datetime',
-  'BigInt',
-  'UUID',
-  'JSON',
-  'Cursor',
-  'BigFloat',
-  'Opaque',
-]
+export const scalarNames: readonly string[] =
+  'ID Int Float String Boolean Date Time Datetime BigInt UUID JSON Cursor BigFloat Opaque'.split(' ')

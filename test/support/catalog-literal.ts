@@ -189,33 +189,10 @@ export const fn = (
   ...over,
 })
 
-const baseNames = [
-  'int2',
-  'int4',
-  'int8',
-  'float4',
-  'float8',
-  'numeric',
-  'text',
-  'varchar',
-  'bpchar',
-  'char',
-  'bool',
-  'date',
-  'time',
-  'timetz',
-  'timestamp',
-  'timestamptz',
-  'uuid',
-  'json',
-  'jsonb',
-  'interval',
-  'bytea',
-  'money',
-  'name',
-  'oid',
-  'inet',
-]
+const baseNames = (
+  'int2 int4 int8 float4 float8 numeric text varchar bpchar char bool date time timetz timestamp ' +
+  'timestamptz uuid json jsonb interval bytea money name oid inet'
+).split(' ')
 const pseudoNames = ['void', 'record', 'trigger', 'event_trigger', 'anyelement', 'internal']
 
 const builtIn = (name: string, over: Partial<CatalogType> = {}): CatalogType =>

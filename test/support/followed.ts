@@ -5,7 +5,7 @@ import { writtenExpression } from '../../compiler/catalog/written.ts'
 import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
 import { createService } from '../../compiler/additions/service.ts'
-import type { Answer, AskOptions } from './service.ts'
+import { apart, type Answer, type AskOptions } from './service.ts'
 
 /** What one serving process is made of: its own pool, compiler, follower and engine. */
 export interface FollowedService {
@@ -49,7 +49,7 @@ export function followDatabase(url: string, options: FollowedOptions = {}): Foll
     await asking?.()
     return database.run(...exchange)
   }
-  const service = createService({ database: { run }, source, now })
+  const service = createService({ database: { run }, source, apart, now })
   return {
     graphql: async (query, { role = 'anon', variables = {}, context } = {}) => {
       const request = { query, operationName: null, variables, extensions: {}, queryOnly: false }

@@ -18,6 +18,7 @@ import type { ReadInterests } from '../../runtime/graphql/live/streams/stream-ty
 import { readSettings } from '../../runtime/settings/read.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { healthy } from './healthy.ts'
+import { apart } from './service.ts'
 
 /**
  * Streams over real HTTP and WebSockets on a real database. What a document reads is given, and the test reports changes: so
@@ -75,7 +76,7 @@ export async function openLiveServer(options: LiveServerOptions = {}): Promise<L
   const followed = { version: versionExpression, query }
   const compiler = createCompiler({ ...followed, schemas: ['public'], counter: counterExpression })
   const source = createFollower({ ...followed, compiler, guarded: true, report: () => undefined, now: Date.now })
-  const service = createService({ database, source })
+  const service = createService({ database, source, apart })
   const watched = new Set<string>()
   const lags: number[] = []
   let runs = 0

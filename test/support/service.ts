@@ -4,7 +4,8 @@ import type { Revision } from '../../runtime/contract/artifact.ts'
 import { openDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
 import type { WatchAnswer } from '../../runtime/graphql/run/pipeline.ts'
-import { createService } from '../../compiler/additions/service.ts'
+import { createService, createThread } from '../../compiler/additions/service.ts'
+import { createApart } from '../../runtime/graphql/apart/apart.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../../runtime/graphql/protocol/request-and-answer.ts'
 import { createDatabase, forPostgis, type Major, type TestDatabase } from './database.ts'
 
@@ -77,6 +78,9 @@ export interface TestServiceOptions {
 /** As if live tables had their triggers. */
 export const allTriggers = { hasTriggers: 'true', install: () => Promise.resolve({ isWhole: false, awaited: [] }) }
 
+/** Of the services of all test files of a worker: to start a thread takes longer than most of what it reads. */
+export const apart = createApart(createThread())
+
 /** Reads the catalogue and compiles it, each time again. */
 export const revisionSource =
   (query: Database['query'], schemas: readonly string[], withTriggers = false): (() => Promise<Revision>) =>
@@ -138,7 +142,12 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     exchanges.push(exchange)
     return database.run(exchange)
   }
-  const service = createService({ database: { run }, source, ...(options.now !== undefined && { now: options.now }) })
+  const service = createService({
+    database: { run },
+    source,
+    apart,
+    ...(options.now !== undefined && { now: options.now }),
+  })
   const asked = (query: string | null, ask: AskOptions) => askedAs(query, { role: options.role ?? 'anon', ...ask })
   const serve: TestService['serve'] = async (query, ask = {}) => {
     const { outcome, body } = await service.serve(...asked(query, ask))

@@ -41,13 +41,7 @@ function holdsWithout(folder) {
       run('tsc', '-p', 'tsconfig.json', '--incremental', 'false') &&
       run(
         'vitest',
-        'run',
-        '--config',
-        'test/vitest.config.ts',
-        '--reporter',
-        'dot',
-        '--test-timeout',
-        '120000',
+        ...'run --config test/vitest.config.ts --reporter dot --test-timeout 120000'.split(' '),
         ...coreTests,
       )
     )

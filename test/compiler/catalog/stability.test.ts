@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { fingerprints, type Fingerprints } from '../../support/fingerprint.ts'
 import type { Catalog } from '../../../compiler/catalog/catalog.ts'
 import { catalogOf } from '../../support/catalog.ts'
 import { createDatabase, type Major, type TestDatabase } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { lawMajors } from '../../support/whole.ts'
 
 const open: TestDatabase[] = []
@@ -57,6 +58,7 @@ describe.each(lawMajors().map((major) => [major] as const))('stability on Postgr
     expect([...a.relations.keys()]).toEqual(['["public","Middle"]', '["public","apple"]', '["public","zebra"]'])
   })
 
+  const kept = forSuite(createDatabase, { major, sql: objects.join(';\n') })
   test.each([
     ['alter table zebra add column more int', { relations: ['["public","zebra"]'] }],
     ['alter table zebra alter column note set not null', { relations: ['["public","zebra"]'] }],
@@ -72,10 +74,12 @@ describe.each(lawMajors().map((major) => [major] as const))('stability on Postgr
     ['drop table zebra; create table zebra (id int primary key, note text)', {}],
     ['create temp table hot (id int); create index on apple (price); insert into apple values (1, 2)', {}],
   ])('is kept: %s', async (ddl, expected) => {
-    const database = await made(major, objects)
-    const before = fingerprints(await catalogOf(database))
-    await database.query(ddl)
-    const after = fingerprints(await catalogOf(database))
+    await kept.query('begin')
+    onTestFinished(async () => void (await kept.query('rollback')))
+    const before = fingerprints(await catalogOf(kept))
+    // Reading has set its own.
+    await kept.query(`set search_path = public; ${ddl}`)
+    const after = fingerprints(await catalogOf(kept))
     expect(changed({ ...before, database: '' }, { ...after, database: '' })).toEqual({ ...nothing, ...expected })
   })
 

@@ -20,19 +20,10 @@ const sent = (query: string, variables: string) =>
 const stored = async (column: string, id: number) =>
   (await service.db.query(`select ${column}::text as value from amount where id = ${id}`)).rows[0]?.value
 
-const digits = [
-  '12345678901234567890.123456789',
-  '90071992547409.93',
-  '25.10',
-  '-0.0010',
-  '1.0',
-  '1e2',
-  '1.5E+3',
-  '123456789012345678901234567890',
-  '0.1',
-  '7',
-  '1e-20',
-]
+const digits = (
+  '12345678901234567890.123456789 90071992547409.93 25.10 -0.0010 1.0 1e2 1.5E+3 ' +
+  '123456789012345678901234567890 0.1 7 1e-20'
+).split(' ')
 
 describe('a numeric domain', () => {
   it.each(digits)('stores %s as Postgres does, from a document and every place of a variable', async (text) => {

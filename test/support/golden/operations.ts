@@ -22,6 +22,7 @@ import { compactJson } from './compact.ts'
 import { readDocuments, type GoldenDocument } from './documents.ts'
 import type { KeptFiles } from './kept-files.ts'
 import type { Reader, Readers } from './reader.ts'
+import { apart } from '../service.ts'
 import { statementsText } from './sql-text.ts'
 
 /**
@@ -192,6 +193,7 @@ function openService({ run }: Database, revision: Revision): Ask {
       },
     },
     source: () => Promise.resolve(revision),
+    apart,
   })
   return async ({ text, role, variables, claims, extensions }) => {
     sent = []

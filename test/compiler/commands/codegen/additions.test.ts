@@ -4,19 +4,10 @@ import { createGenerated } from '../../../support/generated-client.ts'
 
 /** What the additions bring, as a generated client has it. */
 
-const additions = [
-  'groups',
-  'uniqueKeys',
-  'jsonFilters',
-  'search',
-  'rangeFilters',
-  'textFilters',
-  'arrayFilters',
-  'networkFilters',
-  'manyToMany',
-  'columnFilters',
-  'oneOf',
-]
+const additions = (
+  'groups uniqueKeys jsonFilters search rangeFilters textFilters arrayFilters networkFilters manyToMany ' +
+  'columnFilters oneOf'
+).split(' ')
 const settings = Object.fromEntries(additions.map((name) => [name, { enabled: true }]))
 
 const sql = `

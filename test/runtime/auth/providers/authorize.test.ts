@@ -27,17 +27,10 @@ describe('GET /authorize', () => {
   })
 
   it('passes what is free, and never what the flow rests on, in whatever case', async () => {
-    const names = [
-      'STATE',
-      'Client_Id',
-      'redirect_URI',
-      'response_type',
-      'request_uri',
-      'Code_Verifier',
-      'scope',
-      'NONCE',
-      'code_challenge_METHOD',
-    ]
+    const names =
+      'STATE Client_Id redirect_URI response_type request_uri Code_Verifier scope NONCE code_challenge_METHOD'.split(
+        ' ',
+      )
     const bad = [...names, 'client_secret'].map((name) => `&${name}=x`).join('')
     const free = '&access_type=offline&prompt=consent&hd=x.com'
     const { searchParams } = locationOf(await stage.authorize(free + bad))
