@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { prepareDatabase } from '../../compiler/following/prepare/prepare.ts'
 import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
@@ -139,6 +139,9 @@ export const beginningOf = (
     ? { template: 'template1', missing: prepared }
     : { template: templateOf[prepared], missing: null }
 
+/** The query of the catalogue is planned once in a session, which takes longer than to run it. */
+const longText = 10_000
+
 /** A connection that begins with the first query. */
 export const openQuery = (url: string): { readonly query: RunSql; readonly end: () => Promise<void> } => {
   let opened: Promise<pg.Client> | null = null
@@ -149,7 +152,11 @@ export const openQuery = (url: string): { readonly query: RunSql; readonly end: 
     return client
   }
   return {
-    query: async (text, values = []) => (await (opened ??= open())).query(text, [...values]),
+    query: async (text, values = []) => {
+      const client = await (opened ??= open())
+      if (text.length < longText || values.length === 0) return client.query(text, [...values])
+      return client.query({ name: createHash('sha1').update(text).digest('hex'), text, values: [...values] })
+    },
     end: async () => (await opened)?.end(),
   }
 }

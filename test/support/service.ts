@@ -7,7 +7,7 @@ import type { WatchAnswer } from '../../runtime/graphql/run/pipeline.ts'
 import { createService, createThread } from '../../compiler/additions/service.ts'
 import { createApart } from '../../runtime/graphql/apart/apart.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../../runtime/graphql/protocol/request-and-answer.ts'
-import { createDatabase, forPostgis, type Major, type TestDatabase } from './database.ts'
+import { createDatabase, forPostgis, openQuery, type Major, type TestDatabase } from './database.ts'
 
 /** An answer with its body as text, however it came. */
 interface ServedText extends GraphqlResponse {
@@ -125,7 +125,9 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     poolSize: 4,
     ...(options.statementTimeout !== undefined && { statementTimeout: options.statementTimeout }),
   })
-  const compile = revisionSource(database.query, schemas, options.withTriggers)
+  // One session, which keeps the plan of what it reads.
+  const reading = openQuery(db.url)
+  const compile = revisionSource(reading.query, schemas, options.withTriggers)
   let count = 0
   const revision = (): Promise<Revision> => {
     count += 1
@@ -163,6 +165,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     exchanges,
     close: async () => {
       await database.close()
+      await reading.end()
       await db.drop()
     },
   }
