@@ -8,6 +8,7 @@ import { columnFilters } from './column-filters/schema.ts'
 import { deprecated } from './deprecated/schema.ts'
 import { distinctOn } from './distinct-on/schema.ts'
 import { enumArrays } from './enum-arrays/schema.ts'
+import { functionShapes } from './function-shapes/schema.ts'
 import { geo } from './geo/schema.ts'
 import { groups } from './groups/schema.ts'
 import { jsonFilters } from './json-filters/schema.ts'
@@ -29,6 +30,7 @@ const table = {
   deprecated,
   distinctOn,
   enumArrays,
+  functionShapes,
   geo,
   groups,
   jsonFilters,

@@ -13,6 +13,7 @@ import { domains } from './domains/addition.ts'
 import { enumArrays } from './enum-arrays/addition.ts'
 import { explain } from './explain/addition.ts'
 import { extensions } from './extensions/addition.ts'
+import { functionShapes } from './function-shapes/addition.ts'
 import { geo } from './geo/addition.ts'
 import { groups } from './groups/addition.ts'
 import { jsonFilters } from './json-filters/addition.ts'
@@ -51,6 +52,7 @@ const table = {
   enumArrays,
   explain,
   extensions,
+  functionShapes,
   geo,
   groups,
   jsonFilters,

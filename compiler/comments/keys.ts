@@ -133,14 +133,6 @@ export const coreKeys = [
     help: 'a string: the field on the referencing side.',
   },
   { key: 'local_name', on: ['foreign key'], decode: scalarText, help: 'a string: the field on the referenced side.' },
-  {
-    key: 'functionShapes',
-    on: ['schema'],
-    decode: switchedOn,
-    help:
-      '{"enabled": true} serves overloads that have a name by comment, arguments without names, enums, computed fields ' +
-      'with arguments, and filters on computed fields.',
-  },
   tableSwitch('nestedWrites', 'lets an insert of it take related rows, new or existing'),
   tableSwitch(
     'updates',

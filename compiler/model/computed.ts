@@ -1,7 +1,6 @@
 import { groupBy } from '../../runtime/lib/steps.ts'
-import { formOf, objectId } from '../../runtime/contract/facts.ts'
-import { hasFilter } from '../../runtime/sql/scalars.ts'
-import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
+import type { FunctionFacts, ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/annotated.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { nameFunction } from '../catalog/catalog.ts'
@@ -16,9 +15,16 @@ import {
   type ResultContext,
 } from './signatures.ts'
 import { nodeIdField, nodeIdDiagnostic } from './columns.ts'
-import { additionsOfFunction, lookThrough, orderSql, sqlType } from './scalars.ts'
+import { additionsOfFunction, lookThrough, orderSql, servesShapes, sqlType } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
 import type { EntitySql } from './model.ts'
+
+declare module './scope.ts' {
+  interface ValueReading {
+    /** Whether a computed field has a filter. */
+    readonly filters?: (scope: ModelScope, fn: AnnotatedFunction, result: ResultFacts) => boolean
+  }
+}
 
 /** A function of a row: a field of that row's type (spec/graphql.md 9.4). */
 export interface Computed {
@@ -27,12 +33,12 @@ export interface Computed {
 }
 
 /**
- * The served relation whose row is the function's only argument, or with `functionShapes` its first one; such a
+ * The served relation whose row is the function's only argument, or with further shapes its first one; such a
  * function is never a root field.
  */
 export function rowArgument(scope: ModelScope, fn: AnnotatedFunction): ObjectId | undefined {
   const [first, ...others] = fn.args
-  if (first === undefined || (others.length > 0 && !additionsOfFunction(scope, fn).functionShapes)) return undefined
+  if (first === undefined || (others.length > 0 && !servesShapes(additionsOfFunction(scope, fn)))) return undefined
   return others.some(({ type }) => scope.rowTypes.get(type) !== undefined) ? undefined : scope.rowTypes.get(first.type)
 }
 
@@ -92,15 +98,8 @@ function buildOne(
   })
 }
 
-/** Scalars and enums without arguments can be filtered (`functionShapes`, spec/graphql.md 17). */
-function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: Result): boolean {
-  if (!additionsOfFunction(scope, fn).functionShapes || fn.args.length > 1 || facts.kind !== 'value' || fn.returnsSet)
-    return false
-  // Postgres has no operators for domains over enums.
-  if (facts.type.kind === 'enum') return !facts.type.list && scope.types.get(fn.result)?.kind === 'e'
-  if (facts.type.kind !== 'scalar' || facts.type.list) return false
-  return facts.type.name === 'GeoJSON' || formOf(facts.type) !== undefined || hasFilter(facts.type.name)
-}
+const isFiltered = ({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: Result): boolean =>
+  additionsOfFunction(scope, fn).readings.some(({ filters }) => filters?.(scope, fn, facts))
 
 const filterType = ({ scope }: ResultContext, fn: AnnotatedFunction): Computed['sql']['filter'] => {
   const asked = additionsOfFunction(scope, fn)

@@ -28,6 +28,8 @@ declare module './scope.ts' {
     readonly value?: (scope: ModelScope, type: AnnotatedType) => ValueFacts | undefined
     /** Of lists of such elements. */
     readonly list?: (element: ValueFacts) => Partial<ValueFacts>
+    /** Functions of further shapes are served. */
+    readonly shapes?: true
     /** Of values in statements. */
     readonly sql?: (type: AnnotatedType, modifier: number) => Partial<CastSql>
   }
@@ -38,8 +40,6 @@ export interface ValueAdditions {
   /** The forms of values with filters, see enabledForms. */
   readonly forms: readonly Form[]
   readonly readings: readonly ValueReading[]
-  /** Functions may take and return enums. */
-  readonly functionShapes: boolean
 }
 
 /** Those of the settings of a schema, and maybe of a relation before it. */
@@ -51,11 +51,10 @@ export function valueAdditions(
   return {
     forms: enabledForms(schema, isEnabled),
     readings: schema.readings.flatMap(({ name, values }) => (isEnabled(name) ? [values] : [])),
-    functionShapes: isOn('functionShapes', schema),
   }
 }
 
-const noAdditions: ValueAdditions = { forms: [], readings: [], functionShapes: false }
+const noAdditions: ValueAdditions = { forms: [], readings: [] }
 
 /** The additions of a schema for its values. */
 export function additionsOfSchema({ schemas }: ModelScope, name: string): ValueAdditions {
@@ -64,16 +63,21 @@ export function additionsOfSchema({ schemas }: ModelScope, name: string): ValueA
 }
 
 /**
- * The additions of a function: `functionShapes` does not apply to functions of extensions, unless their own comment
- * names them (spec/graphql.md, decision 17).
+ * The additions of a function: functions of extensions have the usual shape, unless their own comment names them
+ * (spec/graphql.md, decision 17).
  */
 export function additionsOfFunction(
   scope: ModelScope,
   { schema, ofExtension, settings }: AnnotatedFunction,
 ): ValueAdditions {
   const asked = additionsOfSchema(scope, schema)
-  return ofExtension !== undefined && settings.name === null ? { ...asked, functionShapes: false } : asked
+  return ofExtension !== undefined && settings.name === null
+    ? { ...asked, readings: asked.readings.filter(({ shapes }) => !shapes) }
+    : asked
 }
+
+/** Whether functions of further shapes are served: overloads, nameless arguments, enums, arguments beside a row. */
+export const servesShapes = ({ readings }: ValueAdditions): boolean => readings.some(({ shapes }) => shapes)
 
 /** The manifest's facts about a value's type. */
 export const typeFacts = ({ type, typeSchema, underSchema }: ValueFacts): TypeFacts => ({
@@ -276,7 +280,7 @@ export function isPlainOrList(scope: ModelScope, oid: Oid, asked: ValueAdditions
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? type : scope.types.get(type.element)
   if (element === undefined) return false
-  return isPlainType(scope, element) || (asked.functionShapes && isEnum(scope, element))
+  return isPlainType(scope, element) || (servesShapes(asked) && isEnum(scope, element))
 }
 
 /**

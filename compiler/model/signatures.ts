@@ -10,6 +10,7 @@ import { isOn } from '../comments/additions.ts'
 import { argumentField, isValidName, functionField } from './names.ts'
 import {
   additionsOfFunction,
+  servesShapes,
   isPlainOrList,
   typeFacts,
   readValues,
@@ -34,7 +35,7 @@ export type Arguments =
 
 /**
  * The arguments of a function (spec/graphql.md 9.2) from an index on: a leading row is not an argument. Unnamed ones
- * are called by their position (`functionShapes`, spec/graphql.md 17); they, and the ones before them, are passed by
+ * are called by their position (spec/graphql.md 17); they, and the ones before them, are passed by
  * position (PostgreSQL manual 4.3.3).
  *
  * @param others the other functions of its schema and name
@@ -48,7 +49,7 @@ export function readArguments(
   const { scope, values } = context
   const asked = additionsOfFunction(scope, fn)
   const nameless = fn.args.findLastIndex((arg, index) => index >= from && arg.name === '')
-  if (nameless >= 0 && !asked.functionShapes) return hiddenArguments('it has an argument without a name')
+  if (nameless >= 0 && !servesShapes(asked)) return hiddenArguments('it has an argument without a name')
   const problem = argumentsProblem(context, fn, from)
   if (problem !== null) return hiddenArguments(problem)
   const overloads = overloadsOf(fn, others, Math.max(from, nameless + 1))
@@ -240,9 +241,9 @@ export const functionFacts = (
 export const hiddenDiagnostics = (fn: AnnotatedFunction, reason: string): readonly Diagnostic[] =>
   fn.ofExtension !== undefined ? [] : [diagnose('function-hidden', nameFunction(fn), { reason })]
 
-/** With `functionShapes` (spec/graphql.md 17) an overload is served under the name in its own comment. */
+/** An overload may be served under the name in its own comment (spec/graphql.md 17). */
 export const isDistinguished = (scope: ModelScope, fn: AnnotatedFunction): boolean =>
-  additionsOfFunction(scope, fn).functionShapes && fn.settings.name !== null
+  servesShapes(additionsOfFunction(scope, fn)) && fn.settings.name !== null
 
 /** The unique identity of a function. */
 export type FunctionIdentity = Pick<AnnotatedFunction, 'schema' | 'name' | 'args'>

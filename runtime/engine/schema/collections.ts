@@ -11,7 +11,6 @@ import { figures } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts, ValueType } from '../../contract/manifest.ts'
 import { parts, type NamePart } from '../../contract/name-parts.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
-import { filterComputed } from '../computed-filters.ts'
 import type { WrapperMember } from '../meaning.ts'
 import { filterMembers, orderMembers } from '../input-members.ts'
 import { edgeRelations } from '../related.ts'
@@ -124,9 +123,6 @@ export const makeFilter =
             { type: filterType(visible, name, shown(column).type, types), description: `Conditions on ${name}.` },
           ]
         })
-        const computed = [...filterComputed(visible, entity)].map(([name, { type }]): InputField => {
-          return [name, { type: filterType(visible, name, type, types), description: `Conditions on ${name}.` }]
-        })
         const members = [...filterMembers(visible, entity)].map(([name, { input }]): InputField => [name, input(types)])
         const others: readonly InputField[] = [
           ...(visible.isExposed(entity) ? [nodeIdFilter] : []),
@@ -134,7 +130,7 @@ export const makeFilter =
         ]
         // A column with one of these names keeps it (spec/graphql.md 2.4).
         const taken = new Set(columns.map(([name]) => name))
-        return Object.fromEntries([...columns, ...members, ...computed, ...others.filter(([name]) => !taken.has(name))])
+        return Object.fromEntries([...columns, ...members, ...others.filter(([name]) => !taken.has(name))])
       },
     })
     return self

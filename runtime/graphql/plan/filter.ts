@@ -1,9 +1,8 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { filterComputed } from '../../engine/computed-filters.ts'
 import { filterMembers } from '../../engine/input-members.ts'
 import { byField } from '../../engine/visible.ts'
 import { badArgument } from '../protocol/failures.ts'
-import { combined, comparedAs, planColumn, planValue } from './conditions.ts'
+import { combined, planColumn } from './conditions.ts'
 import { checkNodeId, type ElementForm, type NodeTable } from './cursors-and-node-ids.ts'
 import type { Input } from './input.ts'
 import type { Planner } from './planner.ts'
@@ -49,14 +48,8 @@ function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, in
     }
     case 'nodeId':
       return planNodeId(entity, input)
-    default: {
-      const computed = filterComputed(planner.visible, entity).get(name)
-      if (computed !== undefined) {
-        const { function: fn, type } = computed
-        return planValue(comparedAs(planner.visible, { computed: fn }, type), input)
-      }
+    default:
       return filterMembers(planner.visible, entity).get(name)?.plan(planner, input) ?? null
-    }
   }
 }
 
