@@ -9,7 +9,7 @@ import type { AuthState, ReadAuthState } from './auth/settings/store.ts'
 import type { Revision, RevisionSource } from './contract/artifact.ts'
 import { openServerPool, type ServerDatabase } from './database.ts'
 import { createProjectKeysReader } from './db/connect/project-keys.ts'
-import { createOutageLog, reasonOf } from './db/failures/failures.ts'
+import { createOutageLog, isUnprepared, reasonOf } from './db/failures/failures.ts'
 import { createPoolerCheck, type PoolerCheck } from './db/pool/pooler-check.ts'
 import { faultOfReplicas } from './db/replicas/replica.ts'
 import { openReplicas, type Replicas } from './db/replicas/replicas.ts'
@@ -357,6 +357,11 @@ function healthOf(assembly: Assembly): HealthChecks {
     lastAnswer: database.answeredAt,
     ...(replicas !== null && { replicas: () => replicas.stats().replicas.map(({ fault: found }) => found) }),
     ping: database.ping,
+    isPrepared: () =>
+      watched.source().then(
+        () => true,
+        (error: unknown) => !isUnprepared(error),
+      ),
     now: () => performance.now(),
   })
 }
@@ -388,7 +393,7 @@ function authOf(assembly: Assembly, verify: VerifyToken): AppParts['auth'] {
 function serveFrom(assembly: Assembly, revision: Revision): void {
   const { database, replicas, watched, serving, log } = assembly
   const on = replicas === null ? { run: database.run } : { run: replicas.write, read: replicas.read }
-  const failed = createOutageLog(log, Date.now)
+  const failed = createOutageLog(log, () => performance.now(), database.ping)
   assembly.service = assembly.createService({ database: on, source: startingWith(revision, watched.source), failed })
   serving.serve = assembly.service.serve
   // Beside the first requests, which wait for the same.

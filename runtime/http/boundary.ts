@@ -29,7 +29,7 @@ export const failureTable = {
   HEADERS_TOO_LARGE: { status: 431, message: 'The headers of the request are too large.' },
   OVERLOADED: { status: 503, message: 'The service is overloaded; try again shortly.' },
   SERVER_STOPPING: { status: 503, message: 'The service is stopping; try again shortly.' },
-  UNAVAILABLE: { status: 503, message: 'The service is not ready; try again shortly.' },
+  UNAVAILABLE: { status: 503, message: 'The service is not available at the moment; try again shortly.' },
   INTERNAL: { status: 500, message: 'Something went wrong on our side.' },
 } as const satisfies Readonly<Record<string, FailureRow>>
 

@@ -34,12 +34,17 @@ export interface HealthSources {
   readonly lastAnswer: () => number
   /** Asks the database on a separate connection; rejects without an answer. */
   readonly ping: () => Promise<void>
+  /** Looks for the objects that requests need, and makes them if it may; false if they are missing. Never rejects. */
+  readonly isPrepared: () => Promise<boolean>
   /** The clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** A database without any answer for so long is down; while it answers anything, no question is sent. */
+/** A database without any answer for so long is down; while it answers anything, it is not pinged. */
 const silenceMs = 5_000
+
+/** The time for an answer of the database, in milliseconds: probes commonly have a second. */
+const patienceMs = 800
 
 export function createHealthChecks(sources: HealthSources): HealthChecks {
   // The endpoint is public, so concurrent calls share one question.
@@ -48,10 +53,20 @@ export function createHealthChecks(sources: HealthSources): HealthChecks {
       () => true,
       () => false,
     )
-    return (await within(silenceMs, answered)) && answered
+    return (await within(patienceMs, answered)) && answered
   })
   const rarely = keeping(sources.now, ask)
   const isAnswering = async (): Promise<boolean> => sources.now() - sources.lastAnswer() < silenceMs || rarely()
+  // While it is being prepared, or compiled, it counts as it did before.
+  const isPrepared = keeping(
+    sources.now,
+    singleFlight(async () => {
+      const looked = sources.isPrepared()
+      return !(await within(patienceMs, looked)) || looked
+    }),
+  )
+  const isServing = async (): Promise<boolean> =>
+    (await Promise.all([isAnswering(), isPrepared()])).every((good) => good)
   const health = (status: Health['status']): Health => {
     const revision = sources.revision()
     const replicas = sources.replicas?.()
@@ -65,7 +80,7 @@ export function createHealthChecks(sources: HealthSources): HealthChecks {
   }
   return {
     alive: () => health('ok'),
-    ready: async () => health(sources.revision() !== null && !(await isAnswering()) ? 'down' : 'ok'),
+    ready: async () => health(sources.revision() !== null && !(await isServing()) ? 'down' : 'ok'),
   }
 }
 

@@ -13,7 +13,8 @@ export interface RecordingProxy {
   readonly close: () => Promise<void>
 }
 
-export const startProxy = async (target: number): Promise<RecordingProxy> => {
+/** @param port 0: any that is free */
+export const startProxy = async (target: number, port = 0): Promise<RecordingProxy> => {
   const sockets = new Set<Socket>()
   const upstreams = new Set<Socket>()
   let recorded: Buffer[] = []
@@ -33,7 +34,7 @@ export const startProxy = async (target: number): Promise<RecordingProxy> => {
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const cut = (): void => {
     for (const socket of sockets) socket.destroy()
     sockets.clear()

@@ -9,7 +9,9 @@ import { foldVersions } from '../prepare/prepare.ts'
 import type { Diagnostic } from '../../../runtime/contract/manifest.ts'
 import { printDiagnostic } from '../../catalog/diagnostics/diagnostics.ts'
 import type { Prepare } from './prepare-once.ts'
-import { isAway } from '../../../runtime/db/failures/failures.ts'
+import { unavailableSentence } from '../../../runtime/db/failures/classify.ts'
+import { DatabaseFailure, isAway, isUnprepared } from '../../../runtime/db/failures/failures.ts'
+import { singleFlight } from '../../../runtime/lib/caches.ts'
 import { messageOf, didYouMean } from '../../../runtime/lib/text.ts'
 import { retries, Hopeless } from '../../../runtime/lib/retry.ts'
 import type { CatalogQuery } from '../../catalog/read.ts'
@@ -35,16 +37,31 @@ export interface FollowedSourceOptions {
  */
 export function createFollowedSource(options: FollowedSourceOptions): RevisionSource {
   let follow: RevisionSource | null = null
+  const renew = singleFlight(async () => (follow = await firstSource(options, true)))
   return async (isOutdated) => {
     follow ??= await firstSource(options)
-    return follow(isOutdated)
+    try {
+      return await follow(isOutdated)
+    } catch (error) {
+      if (!isUnprepared(error)) throw error
+      const renewed = await renew().catch((failure: unknown) => refuseUnprepared(error, failure))
+      return renewed(isOutdated)
+    }
   }
 }
 
-async function firstSource(options: FollowedSourceOptions): Promise<RevisionSource> {
+async function firstSource(options: FollowedSourceOptions, again = false): Promise<RevisionSource> {
   await demandSchemas(options.query, options.schemas)
-  const { followed } = await options.prepare()
+  const { followed } = await options.prepare(again)
   return createSource(followed, options)
+}
+
+/** @throws DatabaseFailure, by which requests are answered like those of an outage; the log has the cause */
+function refuseUnprepared({ sqlstate }: DatabaseFailure, cause: unknown): never {
+  if (isAway(cause)) throw cause
+  const failure = new DatabaseFailure('unavailable', unavailableSentence, sqlstate, null)
+  failure.cause = cause
+  throw failure
 }
 
 /** Waiting requests and processes come before diagnostics, by a delay that grows with the compile's duration. */

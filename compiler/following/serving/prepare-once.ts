@@ -1,4 +1,4 @@
-import { loginOf } from '../../../runtime/db/connect/server.ts'
+import { databaseOf, loginOf } from '../../../runtime/db/connect/server.ts'
 import type { Log } from '../../../runtime/settings/log/events.ts'
 import { prepareDatabase, wayOut, type Preparation } from '../prepare/prepare.ts'
 
@@ -10,30 +10,33 @@ export interface PrepareOnceOptions {
 
 export type PreparedDatabase = Extract<Preparation, { readonly ready: true }>
 
-export type Prepare = () => Promise<PreparedDatabase>
+/** @param again the database is another one, or lost what was prepared */
+export type Prepare = (again?: boolean) => Promise<PreparedDatabase>
 
 /**
- * Prepares a database at most once: after a failure the next call tries again, so that a database which starts late, or
+ * Prepares a database once: after a failure the next call tries again, so that a database which starts late, or
  * whose owner acts in the meantime, needs no restart.
  */
 export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOptions): Prepare {
   let prepared: PreparedDatabase | null = null
   let asked = ''
-  return async () => {
-    if (prepared !== null) return prepared
+  return async (again = false) => {
+    if (prepared !== null && !again) return prepared
+    prepared = null
     const preparation = await prepareDatabase({ url: ownerUrl, login: loginOf(loginUrl) })
     const { statements } = preparation
     // The same need is reported once.
     if (statements.length > 0 && asked !== statements.join())
       log({ kind: 'owner-needed', statements: statements.length })
     asked = statements.join()
-    prepared = demandReady(preparation, loginOf(ownerUrl))
+    prepared = demandReady(preparation, ownerUrl)
     log({ kind: 'database-prepared', followed: prepared.followed })
     return prepared
   }
 }
 
-function demandReady(preparation: Preparation, owner: string): PreparedDatabase {
+function demandReady(preparation: Preparation, ownerUrl: string): PreparedDatabase {
   if (preparation.ready) return preparation
-  throw new Error(`the database is not prepared, and ${owner} may not prepare it: ${wayOut(preparation)}`)
+  const [name, owner] = [databaseOf(ownerUrl), loginOf(ownerUrl)]
+  throw new Error(`the database ${name} is not prepared, and ${owner} may not prepare it: ${wayOut(preparation)}`)
 }

@@ -82,7 +82,7 @@ export const authErrors = {
     status: 422,
     message: 'Maximum number of verified factors reached, unenroll to continue',
   },
-  unavailable: { status: 503, message: 'The service is not ready; try again shortly' },
+  unavailable: { status: 503, message: 'The service is not available at the moment; try again shortly' },
   unexpected_failure: { status: 500, message: 'Something went wrong on our side' },
   user_already_exists: { status: 422, message: 'User already registered' },
   user_banned: { status: 403, message: 'User is banned' },

@@ -121,6 +121,9 @@ export const serverOf = (
 export const loginOf = (url: string, environment: ConnectEnvironment = process.env): string =>
   parametersOf(url, environment)['user'] ?? userInfo().username
 
+/** The name of the URL's database; the default is that of the login role. */
+export const databaseOf = (url: string): string => parametersOf(url, process.env)['dbname'] ?? loginOf(url)
+
 const connected = async (config: pg.ClientConfig): Promise<pg.Client> => {
   const client = new pg.Client(config)
   // The user of the connection sees its failure; without a listener the error would end the process.

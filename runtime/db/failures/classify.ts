@@ -44,9 +44,11 @@ const suspect: ReadonlySet<string> = new Set(['26000', '42P05', '25P02', '25006'
 /** duplicate_prepared_statement and invalid_sql_statement_name. */
 const ofNames: ReadonlySet<string> = new Set(['42P05', '26000'])
 
+export const unavailableSentence = 'The database is not available at the moment; try again later.'
+
 /** Sentences for kinds whose Postgres message would name hosts, files or settings of the server. */
 const sentences: Partial<Readonly<Record<DatabaseFailureKind, string>>> = {
-  unavailable: 'The database is not available at the moment; try again later.',
+  unavailable: unavailableSentence,
   connections: 'The database has no connection left; try again later.',
   locked: 'Another transaction holds a lock that is needed; try again later.',
   'resource-limit': 'The request needs more of a resource than the database is configured to give one statement.',
@@ -81,8 +83,19 @@ export const invalidatesConnection = (error: unknown): boolean => suspect.has(sq
 /** True if Postgres does not know the prepared statements of the connection; the statement had no effect. */
 export const isNameLost = (error: unknown): boolean => ofNames.has(sqlstateOf(error) ?? '')
 
+/** The context of an error within one of our functions; that of others names theirs. */
+const withinOurs = /^PL\/pgSQL function catalograph\./
+
+/** Whether a statement names one of our objects that is gone: the check of the schema does. */
+const isOfUnprepared = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError &&
+  openingKinds[error.code ?? ''] === 'stale' &&
+  /\bcatalograph\b/.test(error.message) &&
+  (error.where === undefined || withinOurs.test(error.where))
+
 const kindOf = (error: unknown): DatabaseFailureKind => {
   const sqlstate = sqlstateOf(error)
+  if (isOfUnprepared(error)) return 'stale'
   if (sqlstate === null) return 'unavailable'
   const kind = kinds[sqlstate] ?? kinds[sqlstate.slice(0, 2)] ?? 'refused'
   return aboutServer.has(kind) && isRaised(error) ? 'refused' : kind

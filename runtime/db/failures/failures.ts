@@ -53,6 +53,13 @@ export class DatabaseFailure extends Error {
 /** True if Postgres cannot be reached, or went away during a statement. */
 export const isAway = (error: unknown): boolean => error instanceof DatabaseFailure && error.kind === 'unavailable'
 
+/** A table, function or schema that does not exist (PostgreSQL manual, appendix A). */
+const missing: ReadonlySet<string | null> = new Set(['42P01', '42883', '3F000'])
+
+/** True if the objects that `catalograph prepare` makes are missing: it is another database, or they were dropped. */
+export const isUnprepared = (error: unknown): error is DatabaseFailure =>
+  error instanceof DatabaseFailure && missing.has(error.sqlstate) && error.statement === null
+
 /** The same failure, with the index of its statement shifted. */
 export function atStatement(error: DatabaseFailure, statement: number | null): DatabaseFailure {
   const failure = new DatabaseFailure(error.kind, error.message, error.sqlstate, statement)
@@ -160,12 +167,43 @@ const quietMs = 1_000
 
 const outages: ReadonlySet<DatabaseFailureKind> = new Set(['unavailable', 'connections'])
 
-/** Receives failures of requests, and logs the cause of an outage; callers get only the general sentence. */
-export function createOutageLog(log: Log, now: () => number): (error: unknown) => void {
+/** Such failures end by themselves for all requests: Postgres answers again (PostgreSQL manual, appendix A). */
+const ending = /^(?:08|57|53300)/
+
+const diskFull = '53100'
+
+/** The time between questions whether an outage has ended. */
+const lookEveryMs = 250
+
+/**
+ * Receives failures of requests, and logs the cause of an outage and its end; callers get only the general sentence.
+ * @param now in milliseconds
+ * @param ping resolves when Postgres answers
+ */
+export function createOutageLog(log: Log, now: () => number, ping: () => Promise<void>): (error: unknown) => void {
   let loggedAt = Number.NEGATIVE_INFINITY
+  let isAwaited = false
+  const awaitEnd = (since: number): void => {
+    const look = async (): Promise<void> => {
+      const isBack = await ping().then(
+        () => true,
+        () => false,
+      )
+      if (!isBack) return awaitEnd(since)
+      isAwaited = false
+      log({ kind: 'database-back', awayMs: Math.round(now() - since) })
+    }
+    setTimeout(() => void look(), lookEveryMs).unref()
+  }
   return (error) => {
-    if (!(error instanceof DatabaseFailure && outages.has(error.kind)) || now() - loggedAt < quietMs) return
+    if (!(error instanceof DatabaseFailure && outages.has(error.kind))) return
+    const { sqlstate } = error
+    if (!isAwaited && (sqlstate === null || ending.test(sqlstate))) {
+      isAwaited = true
+      awaitEnd(now())
+    }
+    if (now() - loggedAt < quietMs) return
     loggedAt = now()
-    log({ kind: 'database-away', reason: reasonOf(error) })
+    log({ kind: sqlstate === diskFull ? 'database-disk-full' : 'database-away', reason: reasonOf(error) })
   }
 }

@@ -105,6 +105,8 @@ const eventTable = {
   'shard-fault': row<{ fault: string }>('warn', ({ fault }) => fault),
   'shards-back': row('info', () => 'each role of the API reaches every worker node again'),
   'database-away': row<{ reason: string }>('error', ({ reason }) => `the database is not available: ${reason}`),
+  'database-back': row<{ awayMs: number }>('info', ({ awayMs }) => `the database answers again, after ${awayMs} ms`),
+  'database-disk-full': row<{ reason: string }>('error', ({ reason }) => `the disk of the database is full: ${reason}`),
   'slow-request': row<{
     requestId: string
     operation: string

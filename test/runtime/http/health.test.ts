@@ -9,6 +9,7 @@ const setUp = () => {
     lastAnswer: -Infinity,
     revision: null as string | null,
     draining: false,
+    prepared: Promise.resolve(true),
   }
   const checks = createHealthChecks({
     isDraining: () => world.draining,
@@ -20,6 +21,7 @@ const setUp = () => {
       world.pings++
       if (!world.up) throw new Error('down')
     },
+    isPrepared: () => world.prepared,
     now: () => world.now,
   })
   return { world, ...checks }
@@ -51,6 +53,14 @@ describe('health', () => {
     world.revision = 'one'
     world.draining = true
     expect([alive().status, (await ready()).status]).toEqual(['stopping', 'stopping'])
+  })
+
+  it('is down while what requests need is missing, and not while it is being made', async () => {
+    const { world, ready } = setUp()
+    Object.assign(world, { revision: 'abc', prepared: Promise.resolve(false) })
+    expect((await ready()).status).toBe('down')
+    Object.assign(world, { now: 1_000, prepared: new Promise(() => undefined) })
+    expect((await ready()).status).toBe('ok')
   })
 
   it('takes the answer of any request for a good one, for five seconds', async () => {
