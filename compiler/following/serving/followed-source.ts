@@ -14,6 +14,7 @@ import { DatabaseFailure, isAway, isUnprepared } from '../../../runtime/db/failu
 import { singleFlight } from '../../../runtime/lib/caches.ts'
 import { messageOf, didYouMean } from '../../../runtime/lib/text.ts'
 import { retries, Hopeless } from '../../../runtime/lib/retry.ts'
+import { singleFlight } from '../../../runtime/lib/caches.ts'
 import type { CatalogQuery } from '../../catalog/read.ts'
 import { laterState } from './later-state.ts'
 
@@ -169,7 +170,7 @@ export function createFollower(options: FollowOptions): RevisionSource {
     return {
       compiled,
       revision: guarded
-        ? { ...compiled.revision, later: async () => laterState(compiled, await compiler.readAhead()) }
+        ? { ...compiled.revision, later: singleFlight(async () => laterState(compiled, await compiler.readAhead())) }
         : { ...compiled.revision, version: null },
       version: seen,
       failedAt: null,

@@ -1,6 +1,6 @@
 import type { KeptRequest, LiveObservation, OwnObservations, SharedObservations } from '../../contract/observations.ts'
 import type { NotedWrite } from '../../contract/execution.ts'
-import type { Revision, RevisionSource } from '../../contract/artifact.ts'
+import type { LaterState, Revision, RevisionSource } from '../../contract/artifact.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { applyChange, changeFromTravel } from './change.ts'
 import {
@@ -41,6 +41,7 @@ const primaryDisconnected = (): Error => new DatabaseFailure('unavailable', 'The
 export function joinWorkers({ send, onMessage, onDisconnect }: PrimaryPort): Siblings {
   const calls = {
     revision: createCalls<Revision>(),
+    later: createCalls<LaterState | null>(),
     metrics: createCalls<string>(),
     requests: createCalls<readonly KeptRequest[]>(),
     live: createCalls<readonly LiveObservation[]>(),
@@ -52,12 +53,18 @@ export function joinWorkers({ send, onMessage, onDisconnect }: PrimaryPort): Sib
   let own: OwnObservations = { metrics: none, requests: none, live: none }
   let hearWrite: (write: NotedWrite) => void = () => undefined
   let hearSpread: (requests: RequestCounts) => void = () => undefined
+  const withLater = (revision: Revision): Revision => {
+    const { version } = revision
+    return { ...revision, later: () => calls.later.ask((call) => send({ kind: 'ask-later', call, version })) }
+  }
   const stopRequested = new Promise<string>((resolve) => {
     onMessage((message) => {
       switch (message.kind) {
         case 'revision':
-          last = applyChange(last, changeFromTravel(message.change))
+          last = withLater(applyChange(last, changeFromTravel(message.change)))
           return calls.revision.answered(message.call, last)
+        case 'later':
+          return calls.later.answered(message.call, message.later)
         case 'metrics':
           return calls.metrics.answered(message.call, message.text)
         case 'requests':

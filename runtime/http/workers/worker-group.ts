@@ -63,6 +63,12 @@ export function createWorkerGroup({ source, replicaMaxStalenessMs, sumMetrics }:
         return answerWorker(worker, 'revision', request.call, async () => {
           return { kind: 'revision', call: request.call, change: changeFor(worker, await source()) }
         })
+      case 'ask-later':
+        return answerWorker(worker, 'later', request.call, async () => {
+          const { sent } = worker
+          const later = sent?.version === request.version ? await sent.later?.() : null
+          return { kind: 'later', call: request.call, later: later ?? null }
+        })
       case 'ask-metrics':
         return answerWorker(worker, 'metrics', request.call, async () => ({
           kind: 'metrics',

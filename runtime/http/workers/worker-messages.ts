@@ -1,3 +1,4 @@
+import type { LaterState } from '../../contract/artifact.ts'
 import { DatabaseFailure, type DatabaseFailureKind, reasonOf } from '../../db/failures/failures.ts'
 import type { KeptRequest, LiveObservation } from '../../contract/observations.ts'
 import { positionText, readPosition, type NotedWrite } from '../../contract/execution.ts'
@@ -55,6 +56,8 @@ export type FromWorker =
 /** A request of a worker to its primary. */
 export type WorkerRequest =
   | { readonly kind: 'ask-revision'; readonly call: number }
+  /** Whether the revision of this version, which it received last, holds for some requests. */
+  | { readonly kind: 'ask-later'; readonly call: number; readonly version: string | null }
   | { readonly kind: 'ask-metrics'; readonly call: number }
   | { readonly kind: 'ask-requests'; readonly call: number }
   | { readonly kind: 'ask-live'; readonly call: number }
@@ -63,6 +66,7 @@ export type WorkerRequest =
 
 export type ToWorker =
   | { readonly kind: 'revision'; readonly call: number; readonly change: Uint8Array }
+  | { readonly kind: 'later'; readonly call: number; readonly later: LaterState | null }
   /** The sums of all workers, in the format of Prometheus. */
   | { readonly kind: 'metrics'; readonly call: number; readonly text: string }
   /** Those that all workers keep. */
@@ -79,7 +83,7 @@ export type ToWorker =
   /** `replaced`: another worker has taken its place, so its end is not urgent. */
   | { readonly kind: 'stop'; readonly reason: string; readonly replaced: boolean }
 
-export type Asked = 'revision' | 'metrics' | 'requests' | 'live'
+export type Asked = 'revision' | 'later' | 'metrics' | 'requests' | 'live'
 
 /** Requests of callers that the rate limit counted recently. */
 export type RequestCounts = Readonly<Record<string, number>>
@@ -105,6 +109,7 @@ interface TravellingFailure {
   readonly hopeless: boolean
   /** Null: it does not come from the database. */
   readonly database: DatabaseFailureKind | null
+  readonly sqlstate: string | null
   readonly message: string
   /** For the log. */
   readonly reason: string
@@ -113,14 +118,15 @@ interface TravellingFailure {
 export const toMessage = (error: unknown): TravellingFailure => ({
   hopeless: error instanceof Hopeless,
   database: error instanceof DatabaseFailure ? error.kind : null,
+  sqlstate: error instanceof DatabaseFailure ? error.sqlstate : null,
   message: error instanceof Error ? error.message : String(error),
   reason: reasonOf(error),
 })
 
-export function fromTravel({ hopeless, database, message, reason }: TravellingFailure): Error {
+export function fromTravel({ hopeless, database, sqlstate, message, reason }: TravellingFailure): Error {
   if (hopeless) return new Hopeless(message)
   if (database === null) return new Error(message)
-  const failure = new DatabaseFailure(database, message, null, null)
+  const failure = new DatabaseFailure(database, message, sqlstate, null)
   failure.cause = new Error(reason)
   return failure
 }

@@ -103,6 +103,7 @@ export function forkWorker(
       case 'heard':
         return calls.note.answered(message.call, undefined)
       case 'ask-revision':
+      case 'ask-later':
       case 'ask-metrics':
       case 'ask-requests':
       case 'ask-live':
