@@ -288,6 +288,21 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
     }
     const run = (text: string) => (): Promise<unknown> => database.query(text)
 
+    test('grants on a schema are recorded once in a transaction', async () => {
+      await database.query('create table granted (id int primary key); create schema open')
+      const read = createCatalogReader(database.query, options)
+      await read()
+      const before = (await database.query('select pg_current_snapshot() as at')).rows[0]
+      await database.query(`begin; comment on table granted is 'text'; grant usage on schema open to anon;
+        revoke usage on schema open from anon; grant usage on schema open to authenticated; commit`)
+      const { rows } = await database.query(
+        'select cardinality(objects) as objects from catalograph.schema_record where not pg_visible_in_snapshot(xid, $1)',
+        [before.at],
+      )
+      expect(rows).toEqual([{ objects: 1 }])
+      expect(await read()).toEqual(await readCatalog(database.query, options))
+    })
+
     test.each([
       'create table told (id serial primary key, a text)',
       'alter table told add column b int references told',

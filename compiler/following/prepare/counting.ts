@@ -80,17 +80,20 @@ const classes = (names: readonly string[]): string =>
 const record = (
   granted: string,
   unnamed: string,
-): string => `if exists (select from pg_catalog.pg_inherits i where i.inhrelid = any (changed))
-      or exists (select from pg_catalog.pg_inherits i where i.inhparent = any (changed))
-      or exists (select from pg_catalog.pg_class c where c.oid = any (changed) and c.relkind = 'p')
-      or pg_catalog.current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+): string => `if pg_catalog.current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
       changed := null;
-    elsif changed is not null then
-      changed := changed || array(
-        select k.conrelid from pg_catalog.pg_depend d join pg_catalog.pg_constraint k on k.oid = d.objid
-        where d.refclassid = ${classes(['pg_class'])} and d.refobjid = any (changed)
-          and d.classid = ${classes(['pg_constraint'])} and k.contype = 'f'
-          and pg_catalog.age(k.xmin) <= pg_catalog.age(pg_catalog.pg_current_xact_id()::pg_catalog.xid));
+    elsif changed <> '{}' then
+      if exists (select from pg_catalog.pg_inherits i where i.inhrelid = any (changed))
+        or exists (select from pg_catalog.pg_inherits i where i.inhparent = any (changed))
+        or exists (select from pg_catalog.pg_class c where c.oid = any (changed) and c.relkind = 'p') then
+        changed := null;
+      else
+        changed := changed || array(
+          select k.conrelid from pg_catalog.pg_depend d join pg_catalog.pg_constraint k on k.oid = d.objid
+          where d.refclassid = ${classes(['pg_class'])} and d.refobjid = any (changed)
+            and d.classid = ${classes(['pg_constraint'])} and k.contype = 'f'
+            and pg_catalog.age(k.xmin) <= pg_catalog.age(pg_catalog.pg_current_xact_id()::pg_catalog.xid));
+      end if;
     end if;
     drawn := pg_catalog.hashtextextended(pg_catalog.gen_random_uuid()::text, 0);
     step := 1 + ${recordsPerBackend}::bigint * (drawn & ${differentSteps - 1});
@@ -132,6 +135,10 @@ export const isFollowingShards = `not exists (
 const mayNameColumns = `(pg_catalog.strpos(context, E'\\n') > 0
       or coalesce(pg_catalog.current_query(), '') !~* '^\\s*(grant|revoke)\\s[^;(]*;?\\s*$')`
 
+/**
+ * A GRANT on a schema makes Postgres plan everything again that a session has planned (PlanCacheSysCallback), so that few and small
+ * statements run for it. Its events name no objects.
+ */
 const countingBody = ({ counts, known, grants, from }: EventFacts): string => `
 declare
   counted bigint;
@@ -145,12 +152,20 @@ declare
 begin
   if tg_tag in (${list(ignoredTags)}) then return; end if;
   if tg_tag = 'CREATE EXTENSION' then perform catalograph.follow_shards(); end if;
-  select ${counts},
-    case when tg_tag in (${list(recordedTags)})${known}
-    then coalesce(pg_catalog.array_agg(distinct object.oid) filter (where object.oid is not null), '{}') end,
-    ${grants}
-  into counts, changed, granted
-  from ${from};
+  if tg_tag in ('GRANT', 'REVOKE') then
+    counts := true;
+    changed := '{}';
+    select ${grants} into granted from pg_catalog.pg_event_trigger_ddl_commands() c;
+  else
+    select ${counts},
+      case when tg_tag in (${list(recordedTags)})${known}
+      then coalesce(pg_catalog.array_agg(distinct object.oid) filter (where object.oid is not null), '{}') end,
+      ${grants}
+    into counts, changed, granted
+    from ${from};
+  end if;
+  -- Readers find such changes without a record, and this transaction has counted one already.
+  if changed = '{}' and not granted and pg_catalog.current_setting('catalograph.changed', true) = 'on' then return; end if;
   if counts then
     perform catalograph.live_follow(changed);
     unnamed := granted;

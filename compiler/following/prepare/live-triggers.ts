@@ -195,6 +195,10 @@ declare
   root oid;
 begin
   if current_setting('catalograph.live_installing', true) = 'on' then return; end if;
+  if changed = '{}' then
+    perform catalograph.live_tell(${noRelation.schema});
+    return;
+  end if;
   for root in select r.root from catalograph.live_roots() r (root)
     where changed is null or r.root = any (changed)
       or exists (select from unnest(changed) c (oid), catalograph.live_tops(c.oid) o (root) where o.root = r.root)

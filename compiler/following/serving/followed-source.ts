@@ -14,7 +14,6 @@ import { DatabaseFailure, isAway, isUnprepared } from '../../../runtime/db/failu
 import { singleFlight } from '../../../runtime/lib/caches.ts'
 import { messageOf, didYouMean } from '../../../runtime/lib/text.ts'
 import { retries, Hopeless } from '../../../runtime/lib/retry.ts'
-import { singleFlight } from '../../../runtime/lib/caches.ts'
 import type { CatalogQuery } from '../../catalog/read.ts'
 import { laterState } from './later-state.ts'
 

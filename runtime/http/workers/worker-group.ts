@@ -64,11 +64,7 @@ export function createWorkerGroup({ source, replicaMaxStalenessMs, sumMetrics }:
           return { kind: 'revision', call: request.call, change: changeFor(worker, await source()) }
         })
       case 'ask-later':
-        return answerWorker(worker, 'later', request.call, async () => {
-          const { sent } = worker
-          const later = sent?.version === request.version ? await sent.later?.() : null
-          return { kind: 'later', call: request.call, later: later ?? null }
-        })
+        return answerWorker(worker, 'later', request.call, () => laterFor(worker, request))
       case 'ask-metrics':
         return answerWorker(worker, 'metrics', request.call, async () => ({
           kind: 'metrics',
@@ -117,3 +113,12 @@ const answerWorker = (worker: WorkerProcess, about: Asked, call: number, work: (
   void work()
     .catch((error: unknown): ToWorker => ({ kind: 'failed', about, call, failure: toMessage(error) }))
     .then(worker.send)
+
+/** Null: the worker has received another revision since, or nothing is known of its state. */
+async function laterFor(
+  { sent }: WorkerProcess,
+  { call, version }: Extract<WorkerRequest, { readonly kind: 'ask-later' }>,
+): Promise<ToWorker> {
+  const later = sent?.version === version ? await sent.later?.() : null
+  return { kind: 'later', call, later: later ?? null }
+}
