@@ -1,6 +1,4 @@
-import type { Settings } from '../../runtime/settings/keys.ts'
-import { settingKeys } from '../../runtime/settings/keys.ts'
-import type { SettingName } from '../../runtime/settings/keys.ts'
+import { settingKeys, type SettingName, type Settings } from '../../runtime/settings/keys.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
 import { type Terminal, CommandFailure } from './command.ts'
 

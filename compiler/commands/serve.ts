@@ -12,8 +12,7 @@ import type { Log } from '../../runtime/settings/log/events.ts'
 import { workerPlace } from '../../runtime/http/workers/worker-process.ts'
 import { type Command, type GivenOptions, type Terminal, exitCodes, misuse } from './command.ts'
 import { logOf } from './log.ts'
-import { demand, neededSettingsOf } from './needed-settings.ts'
-import type { SettingsWith } from './needed-settings.ts'
+import { demand, neededSettingsOf, type SettingsWith } from './needed-settings.ts'
 import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
 
 export const serveCommand: Command = {

@@ -9,13 +9,22 @@ import type { Commented, CommentKey, Wish } from './comments.ts'
 import {
   forwardCandidates,
   functionCandidates,
-  pickName,
+  giveNames,
   reverseCandidates,
   spellable,
   typeCandidates,
 } from './names.ts'
 import type { NamedDatabase } from './in-database.ts'
-import { allNames, fieldNames, isFreeIn, isFreeOnRoots, hasKey, relationRoots, type Held } from './claims.ts'
+import {
+  allNames,
+  fieldNames,
+  isFreeIn,
+  isFreeOnRoots,
+  hasKey,
+  relationRoots,
+  rootHolders,
+  type Held,
+} from './claims.ts'
 
 /** Invalid GraphQL names, and names that objects of different tables or schemas share. */
 
@@ -23,48 +32,35 @@ const wishFor = (on: Commented, key: CommentKey, value: unknown): Wish => ({ on,
 
 const isUnnamed = (database: NamedDatabase, on: Commented, key: CommentKey): boolean => !database.isNamed(on, key)
 
-interface FreeFields {
-  readonly take: (id: ObjectId, candidates: readonly string[]) => string
-}
+type GiveField = (id: ObjectId, candidates: readonly string[]) => string
 
-function freeFields(database: NamedDatabase): FreeFields {
-  const known = new Map<ObjectId, Set<string>>()
-  const takenOf = (id: ObjectId): Set<string> => {
+function fieldGiver(database: NamedDatabase): GiveField {
+  const known = new Map<ObjectId, (candidates: readonly string[]) => string>()
+  return (id, candidates) => {
     const entity = database.entity(id)
-    const taken = known.get(id) ?? new Set(entity === undefined ? ['nodeId'] : fieldNames(entity))
-    known.set(id, taken)
-    return taken
-  }
-  return {
-    take: (id, candidates) => {
-      const taken = takenOf(id)
-      const name = pickName(candidates, (one) => isValidName(one) && !taken.has(one))
-      taken.add(name)
-      return name
-    },
+    const taken = new Set(entity === undefined ? ['nodeId'] : fieldNames(entity))
+    const give = known.get(id) ?? giveNames((one) => isValidName(one) && !taken.has(one))
+    known.set(id, give)
+    return give(candidates)
   }
 }
 
 /** Tables and columns. */
 export function unspellableWishes(database: NamedDatabase, manifest: Manifest): readonly Wish[] {
-  const isFree = isFreeIn(manifest, allNames(manifest))
-  const given = new Set<string>()
-  const fields = freeFields(database)
+  const give = giveNames(isFreeIn(manifest, allNames(manifest)), lowerFirst)
+  const giveField = fieldGiver(database)
   return database.relations.flatMap((relation) => {
     const inflected = database.inflects(relation.schema)
     const on: Commented = { kind: 'relation', relation }
     const type = typeNameOf(null, relation.name, inflected)
     if (isValidName(type) || !isUnnamed(database, on, 'name'))
-      return [...columnWishes(database, relation, fields), ...linkWishes(database, relation, fields)]
+      return [...columnWishes(database, relation, giveField), ...linkWishes(database, relation, giveField)]
     // Its members are named in the next round.
-    const candidates = [spellable(type), ...typeCandidates(relation.schema, type, inflected)]
-    const name = pickName(candidates, (one) => isFree(one) && !given.has(lowerFirst(one)))
-    given.add(lowerFirst(name))
-    return [wishFor(on, 'name', name)]
+    return [wishFor(on, 'name', give([spellable(type), ...typeCandidates(relation.schema, type, inflected)]))]
   })
 }
 
-function columnWishes(database: NamedDatabase, relation: CatalogRelation, fields: FreeFields): readonly Wish[] {
+function columnWishes(database: NamedDatabase, relation: CatalogRelation, giveField: GiveField): readonly Wish[] {
   const id = objectId(relation.schema, relation.name)
   const fieldOf = (name: string): string => columnField(null, name, database.inflects(relation.schema))
   return relation.columns.flatMap(({ name: column }) => {
@@ -73,13 +69,13 @@ function columnWishes(database: NamedDatabase, relation: CatalogRelation, fields
     const isNodeId = field === 'nodeId'
     if ((isValidName(field) && !isNodeId) || !isUnnamed(database, on, 'name')) return []
     const served = database.entity(id)?.columns.find((one) => one.column === column)?.field ?? null
-    const name = served ?? fields.take(id, [isNodeId ? fieldOf(`${column}_value`) : spellable(field)])
+    const name = served ?? giveField(id, [isNodeId ? fieldOf(`${column}_value`) : spellable(field)])
     return [wishFor(on, 'name', name)]
   })
 }
 
 /** Both sides of foreign keys, which are named by columns. */
-function linkWishes(database: NamedDatabase, relation: CatalogRelation, fields: FreeFields): readonly Wish[] {
+function linkWishes(database: NamedDatabase, relation: CatalogRelation, giveField: GiveField): readonly Wish[] {
   const child = database.entity(objectId(relation.schema, relation.name))
   if (child === undefined) return []
   return relation.foreignKeys.flatMap((key) => {
@@ -94,10 +90,10 @@ function linkWishes(database: NamedDatabase, relation: CatalogRelation, fields: 
     const reverse = reverseCandidates(here.name, key, false, here.schema.inflects)
     return [
       ...(isUnusable('foreign_name', toOneField(key.columns, there))
-        ? [wishFor(on, 'foreign_name', fields.take(child.id, forward))]
+        ? [wishFor(on, 'foreign_name', giveField(child.id, forward))]
         : []),
       ...(isUnusable('local_name', toOneField(key.foreignColumns, here))
-        ? [wishFor(on, 'local_name', fields.take(parent.id, reverse))]
+        ? [wishFor(on, 'local_name', giveField(parent.id, reverse))]
         : []),
     ]
   })
@@ -113,22 +109,13 @@ export function sharedTypeWishes(
   held: Held,
 ): readonly Wish[] {
   const names = allNames(manifest)
-  const isFree = isFreeIn(manifest, names)
-  const given = new Set<string>()
+  const give = giveNames(isFreeIn(manifest, names), lowerFirst)
   const types = new Map(catalog.types.map((type) => [objectId(type.schema, type.name), type]))
   const rename = (on: Commented, schema: string, name: string): readonly Wish[] => {
     if (!isUnnamed(database, on, 'name')) return []
-    const candidates = typeCandidates(schema, name, database.inflects(schema))
-    const picked = pickName(candidates, (one) => isFree(one) && !given.has(lowerFirst(one)))
-    given.add(lowerFirst(picked))
-    return [wishFor(on, 'name', picked)]
+    return [wishFor(on, 'name', give(typeCandidates(schema, name, database.inflects(schema))))]
   }
-  const rooted = new Map(
-    manifest.entities
-      .filter(hasKey)
-      .map((entity) => [lowerFirst(entity.name), entity.id] as const)
-      .toReversed(),
-  )
+  const rooted = rootHolders(manifest)
   const lacksType = (entity: EntityFacts): boolean =>
     (held.type(entity.name) ?? (names.owns(entity) && entity.id)) !== entity.id
   const lacksRoots = (entity: EntityFacts): boolean =>
@@ -156,13 +143,7 @@ export function enumWishes(
   manifest: Manifest,
 ): readonly Wish[] {
   const types = new Map(catalog.types.map((type) => [type.oid, type]))
-  const isFree = isFreeIn(manifest, allNames(manifest))
-  const given = new Set<string>()
-  const nameOf = (candidates: readonly string[]): string => {
-    const name = pickName(candidates, (one) => isFree(one) && !given.has(one))
-    given.add(name)
-    return name
-  }
+  const nameOf = giveNames(isFreeIn(manifest, allNames(manifest)))
   return annotated
     .filter(({ kind, schema }) => kind === 'e' && catalog.schemas.some(({ name }) => name === schema))
     .flatMap((item) => {
@@ -187,14 +168,10 @@ function enumNameWishes(
 function labelWishes({ labels, settings }: AnnotatedType, type: CatalogType): readonly Wish[] {
   const given = new Map(settings.mappings ?? [])
   const taken = new Set(labels.map((label) => given.get(label) ?? label).filter(isValidEnumValue))
-  const isFree = (name: string): boolean => !taken.has(name) && isValidEnumValue(name)
+  const give = giveNames((name) => !taken.has(name) && isValidEnumValue(name))
   const added = labels
     .filter((label) => !isValidEnumValue(given.get(label) ?? label))
-    .map((label) => {
-      const name = pickName([spellable(label), spellable(label).toUpperCase()], isFree)
-      taken.add(name)
-      return [label, name] as const
-    })
+    .map((label) => [label, give([spellable(label), spellable(label).toUpperCase()])] as const)
   return added.length === 0
     ? []
     : [wishFor({ kind: 'type', type }, 'mappings', Object.fromEntries([...given, ...added]))]
@@ -202,8 +179,7 @@ function labelWishes({ labels, settings }: AnnotatedType, type: CatalogType): re
 
 /** Functions whose root field belongs to a table, or to a function of another schema. */
 export function rootWishes(database: NamedDatabase, manifest: Manifest): readonly Wish[] {
-  const isFree = isFreeOnRoots(manifest)
-  const given = new Set<string>()
+  const give = giveNames(isFreeOnRoots(manifest))
   const claimed = { true: new Set(relationRoots(manifest, true)), false: new Set(relationRoots(manifest, false)) }
   return manifest.functions.flatMap(({ id, field, schema, volatile }) => {
     const taken = claimed[`${volatile}`]
@@ -213,9 +189,8 @@ export function rootWishes(database: NamedDatabase, manifest: Manifest): readonl
     }
     const fn = database.functions.find((one) => functionIdentities(one).includes(id))
     if (fn === undefined || !isUnnamed(database, { kind: 'function', fn }, 'name')) return []
-    const candidates = functionCandidates(field, schema, database.inflects(schema))
-    const name = pickName(candidates, (one) => isFree(one) && !given.has(one))
-    given.add(name)
-    return [wishFor({ kind: 'function', fn }, 'name', name)]
+    return [
+      wishFor({ kind: 'function', fn }, 'name', give(functionCandidates(field, schema, database.inflects(schema)))),
+    ]
   })
 }

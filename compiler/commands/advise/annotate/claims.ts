@@ -153,18 +153,22 @@ export function heldIn(database: NamedDatabase, manifest: Manifest): Held {
       ...manifest.enums.filter((item) => names.ownsEnum(item)),
     ].map(({ name, id }) => [name, id]),
   )
-  const roots = new Map(
-    manifest.entities
-      .filter(hasKey)
-      .map(({ name, id }) => [lowerFirst(name), id] as const)
-      .toReversed(),
-  )
+  const roots = rootHolders(manifest)
   return {
     field: (type, field) => fields.get(type)?.get(field),
     type: (name) => types.get(name),
     root: (name) => roots.get(lowerFirst(name)),
   }
 }
+
+/** The relation with the root fields of a name in lower case at the beginning: of several, the first. */
+export const rootHolders = ({ entities }: Manifest): ReadonlyMap<string, ObjectId> =>
+  new Map(
+    entities
+      .filter(hasKey)
+      .map(({ name, id }) => [lowerFirst(name), id] as const)
+      .toReversed(),
+  )
 
 export const hasKey = ({ key }: EntityFacts): boolean => key.length > 0
 

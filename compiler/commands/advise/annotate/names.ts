@@ -111,3 +111,16 @@ export function pickName(candidates: readonly string[], isFree: (name: string) =
     if (isFree(name)) return name
   }
 }
+
+/** Gives free names, none of them twice. @param keyOf maps names that cannot stand together to one text */
+export function giveNames(
+  isFree: (name: string) => boolean,
+  keyOf = (name: string): string => name,
+): (candidates: readonly string[]) => string {
+  const given = new Set<string>()
+  return (candidates) => {
+    const name = pickName(candidates, (one) => isFree(one) && !given.has(keyOf(one)))
+    given.add(keyOf(name))
+    return name
+  }
+}

@@ -67,9 +67,9 @@ type Rule = (before: RoleView, after: RoleView) => readonly ApiChange[]
 
 const changeIf = (
   isSo: boolean,
-  severity: ApiChange['severity'],
   kind: string,
   description: string,
+  severity: ApiChange['severity'] = 'dangerous',
 ): readonly ApiChange[] => (isSo ? [{ severity, kind, description }] : [])
 
 type PairRule = (old: EntityFacts, now: EntityFacts, before: RoleView, after: RoleView) => readonly ApiChange[]
@@ -87,13 +87,13 @@ const rules: readonly Rule[] = [
   ({ visible: before }, { visible: after }) => {
     const refusal = refusalOf(after.manifest, after.role)
     const isNew = refusal !== null && refusalOf(before.manifest, before.role) === null
-    return changeIf(isNew, 'breaking', 'EVERYTHING_REFUSED', `A comment makes every request fail: ${refusal}`)
+    return changeIf(isNew, 'EVERYTHING_REFUSED', `A comment makes every request fail: ${refusal}`, 'breaking')
   },
   (before, after) => {
     const table = allowlistOf(after)?.table
     const name = table === null || table === undefined ? 'a table that is not named' : `${table.schema}.${table.name}`
     const isNew = allowlistOf(before) === undefined && allowlistOf(after) !== undefined
-    return changeIf(isNew, 'breaking', 'ALLOWLIST_ADDED', `Only documents that ${name} lists run.`)
+    return changeIf(isNew, 'ALLOWLIST_ADDED', `Only documents that ${name} lists run.`, 'breaking')
   },
   (before, after) => [
     ...limitChange((most) => `A document may have at most ${most} selections.`, 'fields', before, after),
@@ -101,18 +101,16 @@ const rules: readonly Rule[] = [
     ...limitChange((most) => `A document may cost at most ${most}.`, 'cost', before, after),
   ],
   (before, after) =>
-    changeIf(before.introspection && !after.introspection, 'dangerous', 'INTROSPECTION_OFF', 'Introspection is off.'),
+    changeIf(before.introspection && !after.introspection, 'INTROSPECTION_OFF', 'Introspection is off.'),
   ({ visible: before }, { visible: after }) =>
     changeIf(
       !before.manifest.validation && after.manifest.validation,
-      'dangerous',
       'VALIDATION_ON',
       'Documents that break rules of the specification are refused.',
     ),
   ofPairs((old, now) =>
     changeIf(
       now.maxRows < old.maxRows,
-      'dangerous',
       'PAGES_SMALLER',
       `Pages of ${now.name} hold at most ${now.maxRows} rows, no longer ${old.maxRows}.`,
     ),
@@ -123,7 +121,6 @@ const rules: readonly Rule[] = [
     const isSorted = defaultOrderOf(after.visible, now).length > 0
     return changeIf(
       wasSorted !== isSorted,
-      'dangerous',
       'DEFAULT_ORDER_CHANGED',
       `Collections of ${now.name} have ${isSorted ? 'a' : 'no'} default order now: rows come in another one, and kept cursors lead elsewhere.`,
     )
@@ -133,7 +130,6 @@ const rules: readonly Rule[] = [
     const isChosen = defaultFilterOf(after.visible, now).length > 0
     return changeIf(
       wasChosen !== isChosen,
-      'dangerous',
       'DEFAULT_FILTER_CHANGED',
       `Collections of ${now.name} have ${isChosen ? 'a' : 'no'} default filter now: they hold other rows.`,
     )
@@ -150,7 +146,6 @@ const rules: readonly Rule[] = [
       const was = led.get(field)?.relation
       return changeIf(
         was !== undefined && was.target === relation.target && wayOf(was) !== wayOf(relation),
-        'dangerous',
         'WAY_CHANGED',
         `${now.name}.${field} leads another way now: it holds other rows.`,
       )
@@ -161,7 +156,6 @@ const rules: readonly Rule[] = [
       const was = old.unions?.find(({ field }) => field === union.field)
       return changeIf(
         was !== undefined && ledBy(before, old, was) !== ledBy(after, now, union),
-        'dangerous',
         'UNION_CHANGED',
         `${now.name}.${union.field} leads by other relations now: it may hold other rows.`,
       )
@@ -174,7 +168,6 @@ const rules: readonly Rule[] = [
       )
       return changeIf(
         was !== '' && was !== is,
-        'dangerous',
         'COLLECTION_CHANGED',
         `The collection of ${name} has rows of other tables now.`,
       )
@@ -182,7 +175,6 @@ const rules: readonly Rule[] = [
   ofPairs((old, now) =>
     changeIf(
       identityOf(old) !== identityOf(now),
-      'dangerous',
       'NODE_IDS_CHANGED',
       `Node ids of ${now.name} are others: those that clients kept lead nowhere.`,
     ),
@@ -217,13 +209,8 @@ function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: Co
   const { maxLength } = now
   const isShorter = maxLength !== null && maxLength < (old.maxLength ?? Number.POSITIVE_INFINITY)
   return [
-    ...changeIf(
-      now.notNull && !old.notNull,
-      'dangerous',
-      'NULL_REFUSED',
-      `${name} can be null no longer: null is refused.`,
-    ),
-    ...changeIf(isShorter, 'dangerous', 'TEXTS_SHORTER', `${name} takes at most ${maxLength} characters.`),
+    ...changeIf(now.notNull && !old.notNull, 'NULL_REFUSED', `${name} can be null no longer: null is refused.`),
+    ...changeIf(isShorter, 'TEXTS_SHORTER', `${name} takes at most ${maxLength} characters.`),
   ]
 }
 
@@ -238,7 +225,7 @@ function limitChange(
 ): readonly ApiChange[] {
   const limitOf = ({ visible: { manifest } }: RoleView): number => manifest.limits?.[key] ?? Number.POSITIVE_INFINITY
   const now = limitOf(after)
-  return changeIf(now < limitOf(before), 'dangerous', 'LIMIT_LOWERED', sentence(now))
+  return changeIf(now < limitOf(before), 'LIMIT_LOWERED', sentence(now))
 }
 
 /** The parts of a node id (spec/graphql.md 1.2). */
