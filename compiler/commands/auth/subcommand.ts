@@ -8,7 +8,8 @@ import type { AuthUrls } from '../auth-database.ts'
 import { CommandFailure, misuse, type GivenOptions, type Terminal } from '../command.ts'
 import { textList } from '../../../runtime/auth/settings/parsers.ts'
 import { isTemplateKind, templateKinds, type MailKind } from '../../../runtime/auth/mails/kinds.ts'
-import { listTemplates, resetTemplate, setTemplate } from '../../../runtime/auth/mails/templates.ts'
+import { listTemplates, setTemplate } from '../../../runtime/auth/mails/templates.ts'
+import { resetTemplate } from '../../../runtime/auth/store/mail-templates.ts'
 
 export interface AuthWork {
   /** After the subcommand's name. */

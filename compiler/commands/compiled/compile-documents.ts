@@ -203,35 +203,29 @@ export function compileDocuments(
     const table: TypesFile = { format: documentsFormat, types: inputTable(all.flatMap(({ types }) => types)) }
     const { address: ofTable, content } = addressed(table)
     files[documentFile(ofTable)] = content
-    const addresses = all
-      .flatMap(({ hash, address }) => (address === null ? [] : [[hash, address] as const]))
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    return { role, table: ofTable, documents: Object.fromEntries(addresses) }
+    const addresses = all.flatMap(({ hash, address }) => (address === null ? [] : [[hash, address] as const]))
+    return { role, table: ofTable, documents: sortedMembers(addresses) }
   })
   const index: Omit<DocumentsIndex, 'seal'> = {
     format: documentsFormat,
     revision: engine.revision,
-    examples: marksOf(documents),
+    examples: sortedMembers(
+      documents.flatMap(({ text, mark }) => (mark === undefined ? [] : [[sha256Hex(text), mark]])),
+    ),
     manifest: servedFacts(engine),
     types: Object.fromEntries(byRole.map(({ role, table }) => [role, table])),
     roles: Object.fromEntries(byRole.map(({ role, documents: addresses }) => [role, addresses])),
-    needs: byAddress(needed),
-    watched: byAddress(watched),
-    variables: byAddress(declared),
+    needs: sortedMembers(needed),
+    watched: sortedMembers(watched),
+    variables: sortedMembers(declared),
     compiler: version,
   }
   return { files: { ...files, [documentsIndex]: withSeal(printedResult(index)) }, kept, faults }
 }
 
-const byAddress = <T>(all: ReadonlyMap<string, T>): Readonly<Record<string, T>> =>
-  Object.fromEntries([...all].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-
-const marksOf = (documents: readonly ExampledDocument[]): DocumentsIndex['examples'] =>
-  Object.fromEntries(
-    documents
-      .flatMap(({ text, mark }) => (mark === undefined ? [] : [[sha256Hex(text), mark] as const]))
-      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
-  )
+/** The members in the order of their names. */
+const sortedMembers = <T>(members: Iterable<readonly [string, T]>): Readonly<Record<string, T>> =>
+  Object.fromEntries([...members].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 function servedFacts({ manifest }: Engine): ServedFacts {
   const { format, holders, roles, readsClaims, leaves, distributed, limits, allowlists } = manifest

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Actor, Registration } from '../call/call.ts'
-import { startMailFlow } from '../mails/mail-flow.ts'
+import { startMailFlow } from '../mails/mail-token.ts'
 import type { MailWork } from '../mails/mailer.ts'
 import { mailVariables } from '../mails/variables.ts'
 import type { IssuedToken } from '../secrets/one-time-tokens.ts'

@@ -9,6 +9,7 @@ import {
   checkedChallenge,
   checkedEmail,
   type Registration,
+  checkNewMetadata,
   checkSignUpMetadata,
   checkNewPassword,
 } from '../call/call.ts'
@@ -16,12 +17,11 @@ import { takeGuess, sessionJson, startSession, type StartedSession, sessionOutco
 import { AuthFailure, refuse } from '../protocol/errors.ts'
 import { createUnconfirmed, insertAccount, pretendUnconfirmed, remindUnconfirmed } from '../accounts/registration.ts'
 import { fakeUserJson, unconfirmedUserJson } from '../rules/user-json.ts'
-import { setPasswordAmbiguous, findUserByEmail, findLockedUser } from '../store/users.ts'
+import { setPasswordAmbiguous, findUserByEmail, findLockedUser, insertUser } from '../store/users.ts'
 import { audit } from '../store/audit-log.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import type { UserRef, UserRow } from '../protocol/records.ts'
-import { guestSignUp } from './sign-up-guest.ts'
 
 /** POST /signup: an account by address (spec/auth.md 4.2), or a guest without an address (spec/auth.md 4.3). */
 export async function signUp(call: Call<typeof io.signUp>, tools: AuthTools): Promise<Outcome> {
@@ -29,6 +29,27 @@ export async function signUp(call: Call<typeof io.signUp>, tools: AuthTools): Pr
   if (!body.email && !body.phone) return guestSignUp(call, tools)
   await tools.throttle.take('sign-up', call.client.source, call.settings)
   return signUpChecked(call, tools, readSignUp(call))
+}
+
+async function guestSignUp(call: Call<typeof io.signUp>, tools: AuthTools): Promise<Outcome> {
+  if (!call.settings.anonymous_enabled) throw refuse('anonymous_provider_disabled')
+  if (call.settings.disable_signup) throw refuse('signup_disabled')
+  const data = call.body.data ?? {}
+  checkNewMetadata(data, {})
+  await tools.throttle.takeGuest(call.client.source, call.settings)
+  const started = await savingUser(() => tools.database.together((run) => createGuest(run, tools, call, data)))
+  return sessionOutcome(tools, call, started)
+}
+
+async function createGuest(run: RunStatement, tools: AuthTools, call: Call, data: object): Promise<StartedSession> {
+  const user = { id: randomUUID(), email: null }
+  const guest = { ...user, passwordHash: null, appMetadata: {}, userMetadata: { ...data }, isAnonymous: true }
+  const [, , started] = await Promise.all([
+    insertUser(run, guest, call.settings),
+    audit(run, { action: 'user_signedup', actor: user, address: call.client.address }),
+    startSession(run, tools, call, user, 'anonymous'),
+  ])
+  return started
 }
 
 interface SignUp extends Registration {

@@ -50,7 +50,7 @@ async function exchangeCode(
   if (flow === null) return refused(refuse('flow_state_not_found'))
   if (flow.age > flowSeconds) return refused(refuse('flow_state_expired'))
   if (!isProved(flow, verifier)) {
-    if ((await countFlowTry(run, flow.id)) >= mostTries) await deleteFlow(run, flow.id)
+    if (((await countFlowTry(run, flow.id)) ?? 0) >= mostTries) await deleteFlow(run, flow.id)
     return refused(refuse('bad_code_verifier'))
   }
   await deleteFlow(run, flow.id)

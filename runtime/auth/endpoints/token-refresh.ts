@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Call, Outcome } from '../call/call.ts'
-import type { AuthFailure } from '../protocol/errors.ts'
-import { OauthFailure, refuse, refused } from '../protocol/errors.ts'
+import { OauthFailure, refuse, refused, type AuthFailure } from '../protocol/errors.ts'
 import { judgeRefresh, judgeSession, type RefreshVerdict, type SessionFault } from '../rules/refresh.ts'
 import { newRefreshToken, sessionOutcome, type StartedSession } from '../accounts/sign-in.ts'
 import { audit } from '../store/audit-log.ts'
 import * as tokens from '../store/refresh-tokens.ts'
-import { noteHandedAgain } from '../store/refresh-tokens.ts'
 import { deleteSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
@@ -82,24 +80,9 @@ async function decide(run: RunStatement, call: Call, token: string, sessionId: s
   const { user, session } = facts
   if (user === null) return refused(noSession())
   if (user.banned) return refused(refuse('user_banned', { status: 400, message: prefixed('User Banned') }))
-  const { age } = session
-  const fault = judgeSession({ age, idle: facts.idle, past: facts.past, hasNewer: facts.has_newer }, call.settings)
+  const fault = judgeSession({ ...facts, age: session.age }, call.settings)
   if (fault !== null) return refused(expired(fault))
-  const verdict = judgeRefresh(
-    {
-      revoked: facts.revoked,
-      revokedSecondsAgo: facts.revoked_seconds_ago,
-      beforeUpgrade: facts.before_upgrade,
-      unseen: facts.unseen,
-      live: liveOf(facts),
-    },
-    call.settings.refresh_reuse_interval,
-  )
-  return act(run, call, token, facts, verdict)
-}
-
-function liveOf({ live_token: token, live_is_child: isChild, live_is_used: isUsed }: tokens.LockedToken) {
-  return token === null ? null : { token, isChild, isUsed }
+  return act(run, call, token, facts, judgeRefresh(facts, call.settings.refresh_reuse_interval))
 }
 
 const faultSentences: Readonly<Record<SessionFault, string>> = {
@@ -126,7 +109,7 @@ async function act(
       return answerTokens(run, call, user, session.id, child)
     }
     case 'replay':
-      if (verdict.lost) await noteHandedAgain(run, session.id, verdict.token)
+      if (verdict.lost) await tokens.noteHandedAgain(run, session.id, verdict.token)
       return answerTokens(run, call, user, session.id, verdict.token)
     case 'refuse':
       return refused(refuse('refresh_token_already_used'))

@@ -1,5 +1,5 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
-import { checkAddressIsWon, endPending } from '../accounts/accounts.ts'
+import { checkAddressIsWon, endPending, finishEmailChange } from '../accounts/accounts.ts'
 import { addressHashOf, takeOwnGuess } from '../accounts/sign-in.ts'
 import { lockCaller, owesFactor, type AccountHolder, type AuthTools } from '../accounts/tools.ts'
 import {
@@ -13,16 +13,19 @@ import {
   checkNewPassword,
 } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
+import { mailEmailChange, type MailingParts } from '../mails/mail-token.ts'
+import type { SendMail } from '../mails/mailer.ts'
+import { mailboxesOf } from '../rules/email.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import { userJson } from '../rules/user-json.ts'
 import { audit } from '../store/audit-log.ts'
 import { resetGuesses } from '../store/password-guesses.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
-import { spendOneTimeToken } from '../store/one-time-tokens.ts'
+import { beginChange } from '../store/email-changes.ts'
+import { clearOneTimeToken, spendOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteOtherSessions, isRecoverySession } from '../store/sessions.ts'
 import { findUserById, mergeUserMetadata, setPasswordHash } from '../store/users.ts'
 import type * as io from '../io/user.ts'
-import { changeEmail } from './change-email.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /** GET /user (spec/auth.md 5.1). */
@@ -155,6 +158,29 @@ async function carryOut(call: Updating, tools: AuthTools, change: Change, passwo
     await applyOwn(run, tools, call, change, password)
     await changeEmail(run, send, call, oneTime, email)
   })
+}
+
+/** The part of PUT /user for a new address, inside its transaction; the user is locked (spec/auth.md 5.4). */
+async function changeEmail(
+  run: RunStatement,
+  send: SendMail,
+  call: Updating,
+  oneTime: MailingParts['oneTime'],
+  email: string,
+): Promise<void> {
+  const { settings, client } = call
+  const user = await findUserById(run, call.user.id)
+  if (user === null) throw refuse('user_not_found')
+  const hasAddress = (user.email ?? '') !== ''
+  if (user.is_anonymous && !hasAddress && settings.autoconfirm) {
+    return finishEmailChange(run, user, email, 'autoconfirm', client.address)
+  }
+  const slots = mailboxesOf(user, settings)
+  await beginChange(run, user.id, email)
+  if (slots.length === 1) await clearOneTimeToken(run, user.id, 'email_change_current')
+  const mails = { slots, challenge: checkedChallenge(call.body), destination: destinationOf(call) }
+  const changing = { ...user, email_change: email }
+  await mailEmailChange(run, send, { settings, oneTime }, { ...mails, user: changing })
 }
 
 async function applyOwn(

@@ -2,13 +2,28 @@ import type { RunStatement } from '../../db/pool/statements.ts'
 import type { AuthSettings } from '../settings/setting-keys.ts'
 import { putOneTimeToken, type TokenSlot } from '../store/one-time-tokens.ts'
 import type { OneTimeTokens } from '../secrets/one-time-tokens.ts'
-import { startMailFlow, type MailFlow } from './mail-flow.ts'
 import type { MailKind } from './kinds.ts'
 import type { SendMail } from './mailer.ts'
 import { mailVariables, type MailFacts } from './variables.ts'
 import type { Challenge } from '../rules/credentials.ts'
 import type { ChangeMailbox } from '../rules/email.ts'
-import type { UserRow } from '../protocol/records.ts'
+import { insertFlow } from '../store/flow-states.ts'
+import type { AmrMethod, UserRow } from '../protocol/records.ts'
+
+interface MailFlow {
+  readonly userId: string
+  /** Null: the mail belongs to no PKCE flow. */
+  readonly challenge: Challenge | null
+  readonly providerType: 'email' | 'magiclink' | 'recovery' | 'email_change'
+  readonly method: AmrMethod
+  readonly destination: string
+}
+
+export async function startMailFlow(run: RunStatement, flow: MailFlow): Promise<void> {
+  const { userId, challenge, providerType, method, destination } = flow
+  if (challenge === null) return
+  await insertFlow(run, { userId, challenge, providerType, method, referrer: destination })
+}
 
 /** A mail with a code and a link for an existing account. */
 export interface TokenMail extends MailFlow, Pick<MailFacts, 'linkType' | 'email' | 'newEmail' | 'data'> {

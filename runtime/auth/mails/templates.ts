@@ -2,7 +2,7 @@ import { type MailKind, type TemplateTexts, mailKinds, templateKinds } from './k
 import { faultOf } from './template.ts'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Parsed } from '../../settings/parsers.ts'
-import { deleteTemplateRow, putTemplate, storedTemplates } from '../store/mail-templates.ts'
+import { putTemplate, storedTemplates } from '../store/mail-templates.ts'
 
 interface ListedTemplate extends TemplateTexts {
   readonly kind: MailKind
@@ -33,8 +33,4 @@ export async function setTemplate(
   if (problem !== null) return { kind: 'problem', problem }
   await putTemplate(run, kind, wanted)
   return { kind: 'value', value: wanted }
-}
-
-export async function resetTemplate(run: RunStatement, kind: MailKind): Promise<void> {
-  await deleteTemplateRow(run, kind)
 }

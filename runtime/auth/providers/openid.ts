@@ -28,7 +28,8 @@ export function createProviders(issuers: Issuers, now: () => number): ProviderSe
 
 function createProvider(row: ProviderRow, issuer: string, now: () => number): Provider {
   const isOwn = issuer === row.issuer
-  const endpoints = isOwn ? pinned(row.metadata) : discovered(issuer)
+  // Created on first use: fetching keys loads all of fetch.
+  const endpoints = isOwn ? once(async () => endpointsOf(row.metadata)) : discovered(issuer)
   const issuers = isOwn ? [issuer, ...row.aliases] : [issuer]
   const check = async ({ clientId }: ProviderClient, token: string, accessToken: string): Promise<VerifiedClaims> => {
     const { keys } = await endpoints()
@@ -68,12 +69,6 @@ async function tradeCode(config: Configuration, { code, redirectUri, proof }: Co
   } catch (cause) {
     throw cause instanceof ResponseBodyError ? new Error(`The provider refused: ${cause.error}`, { cause }) : cause
   }
-}
-
-/** Created on first use: fetching keys loads all of fetch. */
-function pinned(metadata: ServerMetadata): () => Promise<Endpoints> {
-  const endpoints = once(() => endpointsOf(metadata))
-  return async () => endpoints()
 }
 
 /** Requested until the first answer; kept from then on. */

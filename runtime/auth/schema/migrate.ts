@@ -211,11 +211,6 @@ const ledger = [
   )`,
 ]
 
-const isApplied = async (query: Query, version: number): Promise<boolean> => {
-  const { rows } = await query('select from catalograph_auth.migrations where version = $1', [version])
-  return rows.length > 0
-}
-
 const versionsOf = async (query: Query): Promise<readonly number[]> => {
   const { rows } = await query<{ version: number }>('select version from catalograph_auth.migrations')
   return rows.map(({ version }) => version)
@@ -232,7 +227,7 @@ const locked = <T>(query: Query, work: () => Promise<T>): Promise<T> =>
 const apply = (query: Query, { version, name, statements }: Migration): Promise<boolean> =>
   locked(query, async () => {
     if (!(await hasLedger(query))) for (const text of ledger) await query(text)
-    if (await isApplied(query, version)) return false
+    if ((await versionsOf(query)).includes(version)) return false
     for (const text of statements) await query(text)
     await query('insert into catalograph_auth.migrations (version, name) values ($1, $2)', [version, name])
     await query(giveToOwner)

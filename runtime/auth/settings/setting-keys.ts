@@ -35,6 +35,14 @@ const span = (least: number, most: number, fallback: number, help: string) =>
 const optionalSeconds = (help: string) =>
   ({ type: 'seconds', parse: orOff(wholeNumber(1, 10 * year)), fallback: null, secret: false, help }) as const
 
+const limit = (fallback: number, help: string) => amount(0, 1_000_000, fallback, help)
+
+const items = <T>(parse: Parser<readonly T[]>, fallback: readonly T[], help: string) =>
+  ({ type: 'list', parse, fallback, secret: false, help }) as const
+
+const address = (parse: Parser<string>, help: string) =>
+  ({ type: 'address', parse, fallback: null, secret: false, help }) as const
+
 const word = (fallback: string, help: string) =>
   ({ type: 'text', parse: anyText, fallback, secret: false, help }) as const
 
@@ -44,27 +52,17 @@ const word = (fallback: string, help: string) =>
  */
 export const authSettingKeys = {
   auth_enabled: toggle(false, 'Whether auth answers at all.'),
-  external_url: {
-    type: 'address',
-    parse: baseAddress,
-    fallback: null,
-    secret: false,
-    help: 'Full address of auth: issuer of tokens, base of mail links and callback; by default BASE_URL/auth/v1.',
-  },
-  site_url: {
-    type: 'address',
-    parse: siteAddress,
-    fallback: null,
-    secret: false,
-    help: 'Address of the application, be it in its own scheme: default target of redirects, used in mails. Needed to enable auth.',
-  },
+  external_url: address(
+    baseAddress,
+    'Full address of auth: issuer of tokens, base of mail links and callback; by default BASE_URL/auth/v1.',
+  ),
+  site_url: address(
+    siteAddress,
+    'Address of the application, be it in its own scheme: default target of redirects, used in mails. Needed to enable auth.',
+  ),
   redirect_allow_list: {
-    type: 'list',
-    parse: textList,
+    ...items(textList, [], 'Further redirect targets; * within a segment, ** over segments.'),
     save: redirectList,
-    fallback: [] as readonly string[],
-    secret: false,
-    help: 'Further redirect targets; * within a segment, ** over segments.',
   },
   jwt_keys: {
     type: 'json',
@@ -76,13 +74,7 @@ export const authSettingKeys = {
   jwt_exp: span(30, 604_800, 3600, 'Life of an access token.'),
   jwt_aud: word('authenticated', 'Audience of access tokens.'),
   jwt_default_role: word('authenticated', 'Database role of signed-in users.'),
-  admin_roles: {
-    type: 'list',
-    parse: nameList,
-    fallback: ['service_role', 'supabase_admin'] as readonly string[],
-    secret: false,
-    help: 'Roles whose tokens may call the admin endpoints.',
-  },
+  admin_roles: items(nameList, ['service_role', 'supabase_admin'], 'Roles whose tokens may call the admin endpoints.'),
   disable_signup: toggle(false, 'Refuses new accounts.'),
   anonymous_enabled: toggle(false, 'Guest sign-in.'),
   email_enabled: toggle(true, 'Sign-up and sign-in by address.'),
@@ -91,7 +83,7 @@ export const authSettingKeys = {
   otp_length: amount(6, 6, 6, 'Digits of a mailed code; always 6.'),
   otp_exp: span(60, 604_800, 3600, 'Life of mailed codes and links.'),
   mail_cooldown: span(0, 86_400, 60, 'Least time between two mails of one kind to one address.'),
-  mail_ceiling: amount(0, 1_000_000, 30, 'Mails an hour that the mail server accepted, over all users.'),
+  mail_ceiling: limit(30, 'Mails an hour that the mail server accepted, over all users.'),
   password_min_length: amount(1, 72, 6, 'Least characters of a password.'),
   password_required_characters: {
     type: 'text',
@@ -114,21 +106,11 @@ export const authSettingKeys = {
   mfa_totp_enabled: toggle(true, 'Second factors by TOTP.'),
   mfa_max_factors: amount(0, 100, 10, 'Factors that one user may have.'),
   limit_guests: amount(0, 1_000, 30, 'Guest sign-ins an hour from one source address; 0 sets no limit.'),
-  limit_sign_up: amount(
-    0,
-    1_000_000,
-    30,
-    'Sign-ups, requests for mails, and account changes in 5 minutes; 0 sets no limit.',
-  ),
-  limit_token: amount(0, 1_000_000, 150, 'Sign-ins and refreshes in 5 minutes, 30 at once; 0 sets no limit.'),
-  limit_verify: amount(
-    0,
-    1_000_000,
-    30,
-    'Links and codes tried in 5 minutes from one source address; 0 sets no limit.',
-  ),
-  limit_factor: amount(0, 1_000_000, 15, 'Challenges and codes of factors a minute, 30 at once; 0 sets no limit.'),
-  ban_threshold: amount(0, 1_000_000, 100, 'Failures in the window that close a source address; 0 closes none.'),
+  limit_sign_up: limit(30, 'Sign-ups, requests for mails, and account changes in 5 minutes; 0 sets no limit.'),
+  limit_token: limit(150, 'Sign-ins and refreshes in 5 minutes, 30 at once; 0 sets no limit.'),
+  limit_verify: limit(30, 'Links and codes tried in 5 minutes from one source address; 0 sets no limit.'),
+  limit_factor: limit(15, 'Challenges and codes of factors a minute, 30 at once; 0 sets no limit.'),
+  ban_threshold: limit(100, 'Failures in the window that close a source address; 0 closes none.'),
   ban_window: span(1, 86_400, 600, 'Window in which failures of an address are counted.'),
   ban_duration: span(1, 604_800, 600, 'How long an address stays closed.'),
 } as const satisfies Readonly<Record<string, AuthSettingKey<unknown>>>

@@ -49,12 +49,7 @@ export const sessionColumns = `s.id, s.user_id, s.aal, s.factor_id,
 /** The same for a SignedSession. */
 export const signedColumns = `${sessionColumns}, ${methods} as amr`
 
-/** A row of a query that ends in asJson. */
-export interface JsonRow<R> {
-  readonly row: R
-}
-
-/** The rows of a query, each as one JSON value: printed, sent and parsed in less time than a column for each member. */
+/** The rows of a query, each as one JSON value, column `row`: printed, sent and parsed in less time than a column for each member. */
 export const asJson = (query: string): string => `select to_json(x) as row from (${query}) x`
 
 /** A change of metadata in the form of its merge: the keys that are set, and the names of those with null. */
@@ -77,9 +72,13 @@ export function defineAction<Values extends readonly unknown[]>(
 
 const inOrder = (...values: readonly unknown[]): readonly unknown[] => values
 
-export function defineTest<Values extends readonly unknown[]>(name: string, text: string): StoreCall<Values, boolean> {
+export function defineTest<Values extends readonly unknown[]>(
+  name: string,
+  text: string,
+  parameters: (...values: Values) => readonly unknown[] = inOrder,
+): StoreCall<Values, boolean> {
   const test = statement<object>(name, text)
-  return async (run, ...values) => (await run(test, values)).length > 0
+  return async (run, ...values) => (await run(test, parameters(...values))).length > 0
 }
 
 export function defineLookup<Row extends object, Values extends readonly unknown[]>(
@@ -91,14 +90,22 @@ export function defineLookup<Row extends object, Values extends readonly unknown
   return async (run, ...values) => (await run(lookup, parameters(...values)))[0] ?? null
 }
 
-/** The same for a query that ends in asJson. */
-export function defineJsonLookup<Row, Values extends readonly unknown[]>(
+/** The value of one column. */
+export function defineValue<Value, Values extends readonly unknown[]>(
   name: string,
   text: string,
-): StoreCall<Values, Row | null> {
-  const lookup = defineLookup<JsonRow<Row>, Values>(name, text)
-  return async (run, ...values) => (await lookup(run, ...values))?.row ?? null
+  column: string,
+  parameters: (...values: Values) => readonly unknown[] = inOrder,
+): StoreCall<Values, Value | null> {
+  const lookup = statement<Readonly<Record<string, Value>>>(name, text)
+  return async (run, ...values) => (await run(lookup, parameters(...values)))[0]?.[column] ?? null
 }
+
+/** The same for a query that ends in asJson. */
+export const defineJsonLookup = <Row, Values extends readonly unknown[]>(
+  name: string,
+  text: string,
+): StoreCall<Values, Row | null> => defineValue(name, text, 'row')
 
 export function defineList<Row extends object, Values extends readonly unknown[]>(
   name: string,

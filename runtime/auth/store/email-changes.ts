@@ -1,6 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { ChangeMailbox } from '../rules/email.ts'
-import { objectIn, defineAction, defineLookup } from './define.ts'
+import { objectIn, defineAction, defineLookup, defineValue } from './define.ts'
 import { instanceId } from './users.ts'
 
 /** Pending changes of addresses (spec/auth.md 5.4). */
@@ -11,15 +11,6 @@ const slotsOf = statement<{ readonly fresh: boolean; readonly present: boolean }
   'auth.email-changes.slots',
   `select coalesce(email_change_token_new, '') <> '' as fresh, coalesce(email_change_token_current, '') <> '' as present
   from auth.users where id = $1`,
-)
-
-/** Several accounts may request the same address. */
-const withAddress = statement<{ readonly user_id: string }>(
-  'auth.email-changes.with-address',
-  `select o.user_id from auth.one_time_tokens o join auth.users u on u.id = o.user_id
-  where o.relates_to = $1::text and o.token_type = 'email_change_token_new' and lower(u.email_change) = $1::text
-    and u.deleted_at is null
-  order by o.updated_at desc limit 1`,
 )
 
 export const beginChange = defineAction<[userId: string, email: string]>(
@@ -38,14 +29,12 @@ export const noteFirstConfirmation = defineAction<[userId: string, slot: ChangeM
   on conflict (user_id) do update set slot = excluded.slot, email = excluded.email`,
 )
 
-const confirmation = statement<{ readonly slot: ChangeMailbox }>(
+export const confirmedSlot = defineValue<ChangeMailbox, [userId: string]>(
   'auth.email-changes.confirmation',
   `select c.slot from catalograph_auth.change_confirmations c join auth.users u on u.id = c.user_id
   where u.id = $1 and u.email_change_confirm_status = 1 and u.email_change = c.email`,
+  'slot',
 )
-
-export const confirmedSlot = async (run: RunStatement, userId: string): Promise<ChangeMailbox | null> =>
-  (await run(confirmation, [userId]))[0]?.slot ?? null
 
 export const pendingChangeSlots = async (run: RunStatement, userId: string): Promise<readonly ChangeMailbox[]> => {
   const [row] = await run(slotsOf, [userId])
@@ -53,9 +42,15 @@ export const pendingChangeSlots = async (run: RunStatement, userId: string): Pro
   return changeSlots.filter((slot) => waiting[slot])
 }
 
-/** The account with a pending change to an address: the last one that requested it. */
-export const findUserWithPendingAddress = async (run: RunStatement, email: string): Promise<string | null> =>
-  (await run(withAddress, [email]))[0]?.user_id ?? null
+/** The account with a pending change to an address: of several, the last one that requested it. */
+export const findUserWithPendingAddress = defineValue<string, [email: string]>(
+  'auth.email-changes.with-address',
+  `select o.user_id from auth.one_time_tokens o join auth.users u on u.id = o.user_id
+  where o.relates_to = $1::text and o.token_type = 'email_change_token_new' and lower(u.email_change) = $1::text
+    and u.deleted_at is null
+  order by o.updated_at desc limit 1`,
+  'user_id',
+)
 
 /**
  * Sets the account's confirmed address; a guest becomes a user. One UPDATE with everything that triggers of the owner

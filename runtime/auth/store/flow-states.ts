@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { Challenge } from '../rules/credentials.ts'
 import type { AmrMethod } from '../protocol/records.ts'
-import { defineAction, defineLookup } from './define.ts'
+import { defineAction, defineLookup, defineValue } from './define.ts'
 
 /** auth.flow_state (spec/auth.md 6.2): `auth_code_issued_at` is set once, when the flow leaves its first stage. */
 
@@ -43,10 +43,11 @@ const claim = statement<ReturnedFlow>(
     (select l.session_id from catalograph_auth.linking_flows l where l.flow_id = flow_state.id) as linking_session_id`,
 )
 
-const isIssued = statement<{ readonly issued: boolean }>(
+const findIssued = defineValue<boolean, [id: string]>(
   'auth.flow-states.is-issued',
   `select auth_code_issued_at is not null as issued from auth.flow_state
   where id = $1 and authentication_method = 'oauth'`,
+  'issued',
 )
 
 /** A flow with an issued code, for the exchange. */
@@ -63,18 +64,6 @@ export interface IssuedFlow {
   /** Its age in seconds: since mails may stay unread, it counts from the opening of the link. */
   readonly age: number
 }
-
-const countTry = statement<{ readonly tries: number }>(
-  'auth.flow-states.count-try',
-  `insert into catalograph_auth.flow_tries as t (flow_id, tries) values ($1, 1)
-  on conflict (flow_id) do update set tries = t.tries + 1 returning tries`,
-)
-
-const issuedTo = statement<{ readonly user_id: string }>(
-  'auth.flow-states.issued-to',
-  `select user_id from auth.flow_state
-  where auth_code = $1 and user_id is not null and auth_code_issued_at is not null`,
-)
 
 export interface NewFlow {
   readonly userId: string | null
@@ -112,9 +101,8 @@ export type Claim =
 export const claimFlow = async (run: RunStatement, state: string): Promise<Claim> => {
   const [flow] = await run(claim, [state, flowSeconds])
   if (flow !== undefined) return { kind: 'claimed', flow }
-  const [found] = await run(isIssued, [state])
-  if (found === undefined) return { kind: 'unknown' }
-  return { kind: found.issued ? 'used' : 'expired' }
+  const issued = await findIssued(run, state)
+  return { kind: issued === null ? 'unknown' : issued ? 'used' : 'expired' }
 }
 
 export interface ProviderTokens {
@@ -149,8 +137,12 @@ export const issueMailedCode = defineLookup<
 )
 
 /** The user of an issued code; null: unknown, or exchanged already. */
-export const findIssuedTo = async (run: RunStatement, code: string): Promise<string | null> =>
-  (await run(issuedTo, [code]))[0]?.user_id ?? null
+export const findIssuedTo = defineValue<string, [code: string]>(
+  'auth.flow-states.issued-to',
+  `select user_id from auth.flow_state
+  where auth_code = $1 and user_id is not null and auth_code_issued_at is not null`,
+  'user_id',
+)
 
 /** The flow of an issued code, locked until the transaction ends. Lock its user first, as everywhere. */
 export const lockIssuedFlow = defineLookup<IssuedFlow, [code: string]>(
@@ -163,8 +155,12 @@ export const lockIssuedFlow = defineLookup<IssuedFlow, [code: string]>(
 )
 
 /** Counts a wrong verifier; returns the total. The flow must be locked. */
-export const countFlowTry = async (run: RunStatement, id: string): Promise<number> =>
-  (await run(countTry, [id]))[0]?.tries ?? 0
+export const countFlowTry = defineValue<number, [id: string]>(
+  'auth.flow-states.count-try',
+  `insert into catalograph_auth.flow_tries as t (flow_id, tries) values ($1, 1)
+  on conflict (flow_id) do update set tries = t.tries + 1 returning tries`,
+  'tries',
+)
 
 export const deleteFlow = defineAction<[id: string]>(
   'auth.flow-states.delete',

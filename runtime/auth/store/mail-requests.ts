@@ -1,7 +1,7 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { Client, Registration } from '../call/call.ts'
 import type { Begun } from './throttles.ts'
-import { defineAction } from './define.ts'
+import { defineAction, defineTest } from './define.ts'
 
 /** catalograph_auth.mail_requests: answered requests for mails that are still to be made. */
 
@@ -39,16 +39,13 @@ const take = statement<{ readonly id: string; readonly kind: MailRequestKind; re
   returning id::text, kind, request`,
 )
 
-const putOff = statement<object>(
+/** Defers it, longer each time; false if it would be too late for the person. */
+export const putOffMailRequest = defineTest<[id: string]>(
   'auth.mail-requests.put-off',
   `update catalograph_auth.mail_requests
   set taken_at = now() - interval '1 minute' + greatest(now() - created_at, interval '5 seconds')
   where id = $1 and created_at > now() - interval '7 minutes' returning 1`,
 )
-
-/** Defers it, longer each time; false if it would be too late for the person. */
-export const putOffMailRequest = async (run: RunStatement, id: string): Promise<boolean> =>
-  (await run(putOff, [id])).length > 0
 
 type Kept = Omit<StoredRequest, 'id' | 'kind'>
 

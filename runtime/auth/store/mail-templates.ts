@@ -29,7 +29,8 @@ export const putTemplate = defineAction<[kind: string, texts: Omit<StoredTemplat
   (kind, { subject, html }) => [kind, subject, html],
 )
 
-export const deleteTemplateRow = defineAction<[kind: string]>(
+/** The default applies again. */
+export const resetTemplate = defineAction<[kind: string]>(
   'auth.templates.remove',
   'delete from catalograph_auth.templates where kind = $1',
 )

@@ -1,15 +1,7 @@
-import {
-  defineAction,
-  asJson,
-  sessionColumns,
-  signedColumns,
-  userColumns,
-  type JsonRow,
-  defineLookup,
-  defineTest,
-} from './define.ts'
+import { defineAction, asJson, sessionColumns, signedColumns, userColumns, defineLookup, defineTest } from './define.ts'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionRow, SignedSession, UserRow } from '../protocol/records.ts'
+import type { RefreshFacts, SessionAge } from '../rules/refresh.ts'
 import { auditedIn } from './audit-log.ts'
 import { instanceId } from './users.ts'
 
@@ -45,7 +37,7 @@ export interface Rotated extends UserRow {
  * The session's row is locked first, as everywhere, without waiting. The token is found live again under that lock
  * (manual 13.2.1: an UPDATE looks at the newest version of a row), so of two concurrent calls one finds nothing.
  */
-const rotate = statement<JsonRow<Rotated>>(
+const rotate = statement<{ readonly row: Rotated }>(
   'auth.refresh-tokens.rotate',
   `with held as materialized (
     select s.id as session_id, s.user_id as id, u.email from auth.refresh_tokens t
@@ -74,26 +66,19 @@ const rotate = statement<JsonRow<Rotated>>(
   from refreshed join held on held.session_id = refreshed.id join auth.users u on u.id = held.id`)}`,
 )
 
-const lockSession = statement<{ readonly id: string }>(
+const lockSession = defineTest<[id: string]>(
   'auth.refresh-tokens.lock-session',
   'select id from auth.sessions where id = $1 for update skip locked',
 )
 
-const sessionExists = statement<object>('auth.refresh-tokens.session-exists', 'select from auth.sessions where id = $1')
+const sessionExists = defineTest<[id: string]>(
+  'auth.refresh-tokens.session-exists',
+  'select from auth.sessions where id = $1',
+)
 
 /** Everything that the decision needs, read under the session's lock. */
-export interface LockedToken {
-  readonly revoked: boolean
-  readonly revoked_seconds_ago: number
-  readonly before_upgrade: boolean
-  readonly live_token: string | null
-  readonly live_is_child: boolean
-  readonly live_is_used: boolean
-  readonly unseen: boolean
+export interface LockedToken extends RefreshFacts, Omit<SessionAge, 'age'> {
   readonly session: SessionRow
-  readonly idle: number
-  readonly past: boolean
-  readonly has_newer: boolean
   readonly user: UserRow
 }
 
@@ -119,24 +104,25 @@ export type SessionLock = 'locked' | 'busy' | 'gone'
 
 /** Locks a session until the transaction ends, without waiting. */
 export const tryLockSession = async (run: RunStatement, id: string): Promise<SessionLock> => {
-  if ((await run(lockSession, [id])).length > 0) return 'locked'
-  return (await run(sessionExists, [id])).length > 0 ? 'busy' : 'gone'
+  if (await lockSession(run, id)) return 'locked'
+  return (await sessionExists(run, id)) ? 'busy' : 'gone'
 }
 
 export const readLockedToken = defineLookup<LockedToken, [token: string]>(
   'auth.refresh-tokens.read-locked',
   `select coalesce(t.revoked, false) as revoked,
-    extract(epoch from clock_timestamp() - coalesce(t.updated_at, t.created_at))::float8 as revoked_seconds_ago,
+    extract(epoch from clock_timestamp() - coalesce(t.updated_at, t.created_at))::float8 as "revokedSecondsAgo",
     exists (select from auth.mfa_amr_claims c where c.session_id = s.id
-      and c.authentication_method = 'totp' and t.created_at < c.updated_at) as before_upgrade,
-    live.token as live_token, coalesce(live.parent = t.token, false) as live_is_child,
-    coalesce(m.used = ${markIn('live.token')}, false) as live_is_used,
+      and c.authentication_method = 'totp' and t.created_at < c.updated_at) as "beforeUpgrade",
+    case when live.token is not null then json_build_object('token', live.token,
+      'isChild', coalesce(live.parent = t.token, false),
+      'isUsed', coalesce(m.used = ${markIn('live.token')}, false)) end as live,
     coalesce(m.handed_again = ${markIn('t.token')}, false)
       and m.used is distinct from ${markIn('t.token')} as unseen,
     (select to_json(x) from (select ${sessionColumns}) x) as session,
     extract(epoch from clock_timestamp() - coalesce(s.refreshed_at at time zone 'utc', s.created_at))::float8 as idle,
     coalesce(s.not_after <= now(), false) as past,
-    exists (select from auth.sessions n where n.user_id = s.user_id and n.created_at > s.created_at) as has_newer,
+    exists (select from auth.sessions n where n.user_id = s.user_id and n.created_at > s.created_at) as "hasNewer",
     (select to_json(x) from (select ${userColumns} from auth.users u where u.id = s.user_id and u.deleted_at is null) x)
       as user
   from auth.refresh_tokens t

@@ -1,7 +1,8 @@
 import { json, type Outcome } from '../../auth/call/call.ts'
 import { refuse } from '../../auth/protocol/errors.ts'
 import { isTemplateKind, templateKinds, type MailKind } from '../../auth/mails/kinds.ts'
-import { listTemplates, resetTemplate, setTemplate } from '../../auth/mails/templates.ts'
+import { listTemplates, setTemplate } from '../../auth/mails/templates.ts'
+import { resetTemplate } from '../../auth/store/mail-templates.ts'
 import type { TemplatesAnswer, AdminParts, OwnerCall } from './call.ts'
 import type * as io from './io.ts'
 

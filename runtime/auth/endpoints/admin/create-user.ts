@@ -10,8 +10,7 @@ import { ensureEmailIdentity } from '../../store/identities.ts'
 import { findUserByEmail, findUserById, insertUser } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
-import { auditAdmin } from './admin-audit.ts'
-import { existingUser } from './target-user.ts'
+import { auditAdmin, existingUser } from './target-user.ts'
 import { hashOf, readAdminUser, type AdminUserInput } from './user-input.ts'
 
 export async function createUser(call: AdminCall<typeof io.createUser>, tools: AuthTools): Promise<Outcome> {

@@ -5,8 +5,7 @@ import { deleteUserForGood, deleteUserSoftly } from '../../store/admin-users.ts'
 import { findUserById, lockUser } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
-import { auditAdmin } from './admin-audit.ts'
-import { noSuchUser } from './target-user.ts'
+import { auditAdmin, noSuchUser } from './target-user.ts'
 
 /** DELETE /admin/users/{id}: for good, or softly if rows of the owner must keep their reference. */
 export async function deleteUser(call: AdminCall<typeof io.deleteUser>, { database }: AuthTools): Promise<Outcome> {

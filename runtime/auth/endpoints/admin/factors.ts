@@ -11,8 +11,7 @@ import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import type { FactorRow, UserRow } from '../../protocol/records.ts'
 import { checkLength, longestFactorName } from '../factors.ts'
-import { auditAdmin } from './admin-audit.ts'
-import { targetUser } from './target-user.ts'
+import { auditAdmin, targetUser } from './target-user.ts'
 
 /** GET /admin/users/{id}/factors: the bare list. */
 export async function listFactorsOf(call: AdminCall, { database }: AuthTools): Promise<Outcome> {

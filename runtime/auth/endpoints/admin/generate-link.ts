@@ -21,9 +21,8 @@ import { findUserByEmail, lockUser, mergeUserMetadata } from '../../store/users.
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import type { UserRow } from '../../protocol/records.ts'
-import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation, type AwaitedAccount } from './invited-account.ts'
-import { existingUser, noSuchUser } from './target-user.ts'
+import { auditAdmin, existingUser, noSuchUser } from './target-user.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 
 /** The link types for administrators, and the type in the link (spec/auth.md 9.1 and 11). */

@@ -8,9 +8,8 @@ import { markInvited } from '../../store/admin-users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import type { UserRow } from '../../protocol/records.ts'
-import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation } from './invited-account.ts'
-import { existingUser } from './target-user.ts'
+import { auditAdmin, existingUser } from './target-user.ts'
 
 type Invitation = Pick<MailFacts, 'email' | 'data' | 'destination' | 'issued'>
 

@@ -17,7 +17,7 @@ export function LivePanel() {
   )
 }
 
-function Live({ faults, runs, refused, tables, ...figures }: LiveFigures) {
+function Live({ faults, runs, refused, tables, streams, sockets, watches, waiting, lag }: LiveFigures) {
   const refusals = refused.filter(({ count }) => count > 0)
   return (
     <>
@@ -26,7 +26,18 @@ function Live({ faults, runs, refused, tables, ...figures }: LiveFigures) {
           No change is reported: {fault}.
         </p>
       ))}
-      <Figures {...figures} />
+      <dl className="facts" aria-label="Live queries now">
+        <dt>Streams</dt>
+        <dd>
+          {streams}, which ask {watches} different queries
+        </dd>
+        <dt>WebSockets</dt>
+        <dd>{sockets}</dd>
+        <dt>Waiting for a run</dt>
+        <dd>{waiting}</dd>
+        <dt>From a change to its answer</dt>
+        <dd>{lag === null ? 'no answer yet' : lagText(lag)}</dd>
+      </dl>
       {refusals.length > 0 && (
         <p>Refused streams: {refusals.map(({ limit, count }) => `${count} ${limits[limit] ?? limit}`).join(', ')}.</p>
       )}
@@ -49,32 +60,8 @@ const limits: Readonly<Record<string, string>> = {
   memory: 'for lack of memory',
 }
 
-function Figures({
-  streams,
-  sockets,
-  watches,
-  waiting,
-  lag,
-}: Omit<LiveFigures, 'faults' | 'runs' | 'refused' | 'tables'>) {
-  return (
-    <dl className="facts" aria-label="Live queries now">
-      <dt>Streams</dt>
-      <dd>
-        {streams}, which ask {watches} different queries
-      </dd>
-      <dt>WebSockets</dt>
-      <dd>{sockets}</dd>
-      <dt>Waiting for a run</dt>
-      <dd>{waiting}</dd>
-      <dt>From a change to its answer</dt>
-      <dd>
-        {lag === null
-          ? 'no answer yet'
-          : `median ${lag.p50_ms} ms, 99 % within ${lag.p99_ms} ms, at most ${lag.max_ms} ms, of the last ${lag.answers}`}
-      </dd>
-    </dl>
-  )
-}
+const lagText = ({ answers, p50_ms: median, p99_ms: most, max_ms: longest }: NonNullable<LiveFigures['lag']>): string =>
+  `median ${median} ms, 99 % within ${most} ms, at most ${longest} ms, of the last ${answers}`
 
 /** The reasons of runs, in display order. */
 const reasons: Readonly<Record<string, string>> = {

@@ -70,7 +70,14 @@ function Tables({ all, tables }: TablesProps) {
           {tables.length} of {all} tables{tried.size > 0 && `, ${done} tried as ${nameOfWhom(whom)}`}
         </p>
       </div>
-      <PolicyTable tables={tables} tried={tried} />
+      <WideTable
+        label="Policies"
+        columns={['Table', 'Row-level security', ...commandNames.map((command) => command.toUpperCase()), 'Policies']}
+        empty="No tables."
+        rows={tables.map((table) => (
+          <TableRow key={tableKey(table)} table={table} tried={tried.get(tableKey(table))} />
+        ))}
+      />
     </>
   )
 }
@@ -112,24 +119,6 @@ function useTrial(): Trial {
     })()
   }
   return { tried, isTrying, start, stop }
-}
-
-interface PolicyTableProps {
-  readonly tables: readonly ShownTable[]
-  readonly tried: ReadonlyMap<string, Tried>
-}
-
-function PolicyTable({ tables, tried }: PolicyTableProps) {
-  return (
-    <WideTable
-      label="Policies"
-      columns={['Table', 'Row-level security', ...commandNames.map((command) => command.toUpperCase()), 'Policies']}
-      empty="No tables."
-      rows={tables.map((table) => (
-        <TableRow key={tableKey(table)} table={table} tried={tried.get(tableKey(table))} />
-      ))}
-    />
-  )
 }
 
 interface TableRowProps {

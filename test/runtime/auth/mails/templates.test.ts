@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { listTemplates, resetTemplate, setTemplate } from '../../../../runtime/auth/mails/templates.ts'
+import { listTemplates, setTemplate } from '../../../../runtime/auth/mails/templates.ts'
+import { resetTemplate } from '../../../../runtime/auth/store/mail-templates.ts'
 import { listMails } from '../../../../runtime/auth/store/outbox.ts'
 import { openStatements, type StatementsDatabase } from '../../../../runtime/db/pool/statements.ts'
 import { startAuthServer } from '../../../support/auth.ts'
