@@ -58,8 +58,11 @@ export interface HubParts {
 const requestsSize: BudgetSize = { bytes: 64 * 1_048_576, share: 16 * 1_048_576 }
 const answersSize: BudgetSize = { bytes: 64 * 1_048_576, share: 16 * 1_048_576 }
 
-/** The last run of a watch decides, and its next change may come much later. */
-const speed: Speed = { slowMs: 100, mostCredit: 1, quickFrom: 1, price: 2, keptMs: Infinity }
+/**
+ * A watch is quick after one quick run, and on a busy machine not slow after one slow run. Its next change may come much
+ * later.
+ */
+const speed: Speed = { slowMs: 100, mostCredit: 10, quickFrom: 1, price: 2, keptMs: Infinity }
 
 /** An outage ends before the next run, and too much to do as well. */
 const passing: ReadonlySet<GraphqlOutcome> = new Set(['unavailable', 'overloaded'])
@@ -252,11 +255,12 @@ function enqueue(hub: HubState, watch: LiveWatch): void {
   if (first === undefined) return
   const { party, kind } = first.owner
   const stop = (): void => {
-    if (watch.readMs === null) return
+    const { begunAt, readMs } = watch
+    if (readMs === null || performance.now() - begunAt - readMs <= speed.slowMs) return
     watch.isStopped = true
     abort(watch)
   }
-  const options = { stop, excusedMs: () => (watch.isStopped ? 0 : (watch.readMs ?? 0)) }
+  const options = { stop, excusedMs: () => watch.readMs ?? 0 }
   // The next run waits by the pace of this one.
   void hub.runs
     .run({ party, kind, work: watch.key }, () => runNow(hub, watch), options)
