@@ -97,11 +97,13 @@ async function keyHolderOf(town: Town, { key, kid }: StandingKey): Promise<Calle
   return withToken(town, standingPerson, await new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid }).sign(key))
 }
 
+/** The process that leads reads changes in one long transaction (docs/operate.md), which is none of these. */
 const leftBehind = `
   select 'an advisory lock' as what from pg_locks where locktype = 'advisory' and classid = ${litterClass}
   union select 'a temporary table' from pg_class where relpersistence = 't'
   union select 'an open transaction' from pg_stat_activity
-    where usename = 'authenticator' and state like 'idle in transaction%' and state_change < now() - interval '1 second'`
+    where usename = 'authenticator' and state like 'idle in transaction%' and state_change < now() - interval '1 second'
+      and pid not in (select pid from pg_locks where relation = to_regclass('catalograph.live_leader'))`
 
 export async function openStage(options: StageOptions): Promise<Stage> {
   const { source, seed, tell, perSecond = 100, settings = {} } = options
