@@ -32,6 +32,8 @@ const filtered = (column: string, operator: string, operand: unknown) =>
 const nothing = { docCollection: { edges: [] } }
 const refusal = 'OPERAND_LIMIT_EXCEEDED'
 
+const counted = { kind: 'scalar', maxLength: null, counted: 'json' } as const
+
 describe('an operand whose elements are compared one by one', () => {
   it.each<[string, string, (count: number) => unknown]>([
     ['tags', 'contains', texts],
@@ -67,8 +69,14 @@ describe('an operand whose elements are compared one by one', () => {
     expect(await filtered('words', 'search', { query: texts(1_001).join(' ') })).toEqual(nothing)
   })
 
+  it('is counted in one pass, also where a text in it does not end', () => {
+    const unended = `"${'\\"'.repeat(400_000)}`
+    const value = { slot: { kind: 'constant', value: unended }, encoding: counted } as const
+    // Read again from each quotation mark it would take minutes, beyond the time of a test.
+    expect(bindValue(value, {})).toBe(unended)
+  })
+
   it('is JSON of as many elements as separators stand between, whatever its texts hold', () => {
-    const counted = { kind: 'scalar', maxLength: null, counted: 'json' } as const
     const size = (value: unknown): number =>
       typeof value === 'object' && value !== null
         ? Object.values(value).reduce<number>((sum, one) => sum + size(one), 0) || 1
