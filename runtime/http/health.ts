@@ -57,7 +57,7 @@ export function createHealthChecks(sources: HealthSources): HealthChecks {
   })
   const rarely = keeping(sources.now, ask)
   const isAnswering = async (): Promise<boolean> => sources.now() - sources.lastAnswer() < silenceMs || rarely()
-  // While it is being prepared, or compiled, it counts as it did before.
+  // While it is being prepared, or compiled, it counts as prepared.
   const isPrepared = keeping(
     sources.now,
     singleFlight(async () => {

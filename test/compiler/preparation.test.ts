@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
+import { createFollowedSource } from '../../compiler/following/serving/followed-source.ts'
+import { createPrepareOnce } from '../../compiler/following/serving/prepare-once.ts'
 import { preparationNumber } from '../../compiler/following/prepare/preparation.ts'
 import { prepareDatabase } from '../../compiler/following/prepare/prepare.ts'
 import { migrationsFor } from '../../compiler/following/prepare/prepare-statements.ts'
+import { withSession } from '../../runtime/db/connect/session.ts'
 import { sha256Hex } from '../../runtime/lib/text.ts'
 import { createDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
@@ -37,4 +40,19 @@ it('a newer preparation stays, and an older one is replaced', async () => {
   await put(preparationNumber - 1)
   expect(await prepareDatabase(options())).toMatchObject({ ready: true })
   expect(await bodyOf()).not.toEqual({ prosrc: otherBody })
+})
+
+it('callers that come together prepare the database once, also after it was replaced', async () => {
+  const noted: string[] = []
+  const log = ({ kind }: { readonly kind: string }): void => void noted.push(kind)
+  const prepare = createPrepareOnce({ ownerUrl: db.ownerUrl, loginUrl: db.url, log })
+  const prepared = (): number => noted.filter((kind) => kind === 'database-prepared').length
+  await withSession({ url: db.ownerUrl }, async (query) => {
+    const source = createFollowedSource({ schemas: ['public'], query, prepare, log })
+    await Promise.all([source(), source(), source()])
+    expect(prepared()).toBe(1)
+    await db.query('drop schema catalograph cascade')
+    await Promise.all([source(true), source(true), source(true)])
+    expect(prepared()).toBe(2)
+  })
 })

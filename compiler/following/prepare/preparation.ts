@@ -5,7 +5,7 @@
  * gets another name.
  */
 
-/** Raised by one with each change of the statements; test/compiler/following/preparation.test.ts holds their digest. */
+/** Raised by one with each change of the statements; test/compiler/preparation.test.ts holds their digest. */
 export const preparationNumber = 1
 
 /** SQL of the recorded number; 0: none. */

@@ -37,11 +37,13 @@ export interface FollowedSourceOptions {
  */
 export function createFollowedSource(options: FollowedSourceOptions): RevisionSource {
   let follow: RevisionSource | null = null
-  const renew = singleFlight(async () => (follow = await firstSource(options, true)))
+  // Concurrent callers prepare the database once.
+  const preparing = (again: boolean) => singleFlight(async () => (follow = await firstSource(options, again)))
+  const [begin, renew] = [preparing(false), preparing(true)]
   return async (isOutdated) => {
-    follow ??= await firstSource(options)
+    const known = follow ?? (await begin())
     try {
-      return await follow(isOutdated)
+      return await known(isOutdated)
     } catch (error) {
       if (!isUnprepared(error)) throw error
       const renewed = await renew().catch((failure: unknown) => refuseUnprepared(error, failure))
@@ -50,7 +52,7 @@ export function createFollowedSource(options: FollowedSourceOptions): RevisionSo
   }
 }
 
-async function firstSource(options: FollowedSourceOptions, again = false): Promise<RevisionSource> {
+async function firstSource(options: FollowedSourceOptions, again: boolean): Promise<RevisionSource> {
   await demandSchemas(options.query, options.schemas)
   const { followed } = await options.prepare(again)
   return createSource(followed, options)
