@@ -1,6 +1,5 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
 import type { ProjectAnswer } from './console/admin/call.ts'
 import { type App, buildApp, toClientError, type AppParts } from './app.ts'
 import { openAuth, type OpenAuth } from './auth/http/open.ts'
@@ -23,17 +22,7 @@ import { createHealthChecks, type HealthChecks } from './http/health.ts'
 import { bodiesSize, usualServerLimits } from './http/limits.ts'
 import { createByteBudget } from './lib/byte-budget.ts'
 import { createRateLimit, type RateLimit } from './http/rate-limit.ts'
-import {
-  closeIdle,
-  closeUnused,
-  createServers,
-  destroyConnections,
-  drain,
-  endWithAnswers,
-  giveUp,
-  type Servers,
-  type TakeUpgrade,
-} from './http/servers.ts'
+import { createServers, type Servers, type TakeUpgrade } from './http/servers.ts'
 import { createAuthenticate } from './identity/caller.ts'
 import { createIssuers } from './identity/issuers.ts'
 import { createTokenVerifier, type VerifyToken } from './identity/jwt.ts'
@@ -41,7 +30,6 @@ import { createKnownKeys, type KnownKeys } from './identity/revoked-keys.ts'
 import { previousSecretOf } from './settings/rotation.ts'
 import { goodKey, keysOf, type ListedKey } from './identity/project-keys.ts'
 import { Hopeless, pauseMs, retries, retry } from './lib/retry.ts'
-import { within } from './lib/timers.ts'
 import { openChangeFeed } from './graphql/live/changes/feed.ts'
 import { openLive, type Live } from './graphql/live/open.ts'
 import type { ReadInterests } from './graphql/live/streams/stream-types.ts'
@@ -52,6 +40,7 @@ import type { MetricsSources } from './console/observe/read-metrics.ts'
 import { openObservers, type Observers } from './console/observe/observers.ts'
 import { serveMetrics } from './console/observe/serve-metrics.ts'
 import type { Settings } from './settings/keys.ts'
+import { stopService } from './stop-service.ts'
 
 /** The service of a database, without the address that it listens on. */
 
@@ -147,7 +136,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
       shards.stop()
       projectKeys.stop()
       live.stop()
-      await stopService(app.fastify, servers, assembly, closeAuth, live)
+      await stopService({ ...assembly, app: app.fastify, servers, live, closeAuth })
       metricsServer?.close()
     },
   }
@@ -439,13 +428,6 @@ async function warmUp(source: RevisionSource, log: Log, signal: AbortSignal): Pr
   }
 }
 
-/** How the second after the grace period is spent: on answers of what was given up, on bare ones, on leaving the database. */
-const answersMs = 500
-const lastWordsMs = 150
-const leavingMs = 250
-/** A statement that outlived its request ends with its connection, which ends with this process. */
-const databaseGraceMs = 1_000
-
 /** Lets balancers notice that the process is not ready, before it stops serving; a successor that listens makes this needless. */
 async function drainTime(assembly: Assembly): Promise<void> {
   const { settings, siblings, service, log } = assembly
@@ -454,53 +436,4 @@ async function drainTime(assembly: Assembly): Promise<void> {
   assembly.draining = true
   log({ kind: 'draining', drainMs })
   await sleep(drainMs)
-}
-
-/**
- * Lets requests end within the grace period. Then running requests are cancelled and answered; a request that still has
- * no answer, such as one that waits for a mail server, gets a bare one.
- */
-async function stopService(
-  app: FastifyInstance,
-  servers: Servers,
-  { settings, database, log, siblings, replicas }: Assembly,
-  closeAuth: () => Promise<unknown>,
-  live: Live,
-): Promise<void> {
-  const graceMs = settings.shutdownGraceMs
-  if (siblings?.isReplaced() === true) await within(graceMs, drain(servers))
-  endWithAnswers(servers)
-  const closed = closeApp(app, servers)
-  const inTime = await within(graceMs, closed)
-  if (!inTime) {
-    log({ kind: 'stop-forced', graceMs })
-    database.stop()
-    replicas?.stop()
-    await within(answersMs, closed)
-    giveUp(servers, 'SERVER_STOPPING')
-    await within(lastWordsMs, closed)
-    destroyConnections(servers)
-  }
-  await within(
-    inTime ? databaseGraceMs : leavingMs,
-    Promise.all([live.close(), replicas?.close(), database.close(), closeAuth()]),
-  )
-}
-
-const sweepMs = 20
-
-/**
- * A connection whose last request ended after the closing began would be kept alive for the next one, and one that has sent
- * nothing would be waited for: sweep them up.
- */
-async function closeApp(app: FastifyInstance, servers: Servers): Promise<void> {
-  const sweeping = setInterval(() => {
-    closeIdle(servers)
-    closeUnused(servers)
-  }, sweepMs)
-  try {
-    await app.close()
-  } finally {
-    clearInterval(sweeping)
-  }
 }

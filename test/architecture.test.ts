@@ -20,7 +20,7 @@ const floors: Floors = [
   ['runtime/graphql', 'runtime/auth', 'compiler/emit'],
   ['runtime/console', 'compiler/additions'],
   [
-    'runtime/database.ts + runtime/app.ts + runtime/server.ts + runtime/main.ts',
+    'runtime/database.ts + runtime/app.ts + runtime/stop-service.ts + runtime/server.ts + runtime/main.ts',
     'compiler/compile.ts + compiler/following',
   ],
   ['compiler/commands/advise'],
