@@ -94,7 +94,14 @@ interface Figure {
   readonly help: string
 }
 
+/** Of percentiles, which have an argument: the types of their order and conditions. */
+export const percentileParts = { order: 'percentileOrder', having: 'havingPercentile' } as const
+
 export type GroupFigure = keyof typeof groupFigures
+
+/** `every` and `some` have the same types. */
+export const helpOf = (name: GroupFigure): string =>
+  groupFigures[name].result === 'flags' ? 'Whether the values are true, nulls left out.' : groupFigures[name].help
 
 export const groupFigureNames = Object.keys(groupFigures) as readonly GroupFigure[]
 
@@ -111,17 +118,34 @@ export function figureType({ aggregate, order, type }: ColumnFacts, name: GroupF
  */
 export type BucketName = 'VALUE' | TimeUnit | RecurringTime
 
-export type TimeUnit = 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'QUARTER' | 'YEAR'
+/** Units of time, and the values of one group by each. */
+export const timeUnits = {
+  MINUTE: 'Those of one minute.',
+  HOUR: 'Those of one hour.',
+  DAY: 'Those of one day.',
+  WEEK: 'Those of one week, from Monday on.',
+  MONTH: 'Those of one month.',
+  QUARTER: 'Those of one quarter of a year.',
+  YEAR: 'Those of one year.',
+} as const
 
-/** Recurring units of time: the member of a group with their numbers, and the types of those and of their order. */
+export type TimeUnit = keyof typeof timeUnits
+
+/** Recurring units of time: the member of a group with their numbers, the types of those and of their order, and their bucket. */
 export const recurringTimes = {
   DAY_OF_WEEK: {
     member: 'dayOfWeek',
     order: 'dayOfWeekOrder',
     help: 'The day of the week, from 1 for Monday to 7 for Sunday.',
+    bucket: 'Those of one day of the week, whichever week; the answer has it as `dayOfWeek`.',
   },
-  HOUR_OF_DAY: { member: 'hourOfDay', order: 'hourOfDayOrder', help: 'The hour of the day, from 0 to 23.' },
-} as const satisfies Readonly<Record<string, { member: NamePart; order: NamePart; help: string }>>
+  HOUR_OF_DAY: {
+    member: 'hourOfDay',
+    order: 'hourOfDayOrder',
+    help: 'The hour of the day, from 0 to 23.',
+    bucket: 'Those of one hour of the day, whichever day; the answer has it as `hourOfDay`.',
+  },
+} as const satisfies Readonly<Record<string, { member: NamePart; order: NamePart; help: string; bucket: string }>>
 
 export type RecurringTime = keyof typeof recurringTimes
 
@@ -143,14 +167,21 @@ const byScalar: Readonly<Partial<Record<ScalarName, BucketTable>>> = {
   Date: { type: 'GroupByDate', units: ['WEEK', 'MONTH', 'QUARTER', 'YEAR'], recurring: ['DAY_OF_WEEK'] },
   Datetime: {
     type: 'GroupByDatetime',
-    units: ['MINUTE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'],
+    units: Object.keys(timeUnits) as readonly TimeUnit[],
     recurring: ['DAY_OF_WEEK', 'HOUR_OF_DAY'],
   },
 }
 
 export const bucketTables: readonly BucketTable[] = [plain, ...Object.values(byScalar)]
 
-/** The buckets of values of a scalar; null for other types. */
-export const bucketsOf = (scalar: ScalarName | null): BucketTable => (scalar && byScalar[scalar]) ?? plain
+/** The buckets of values of a column. */
+export const bucketsOf = ({ type }: ColumnFacts): BucketTable =>
+  (type?.kind === 'scalar' ? byScalar[type.name] : undefined) ?? plain
+
+/** Whether a column is a key by a recurring time; null: by its values. */
+export const hasBucketAt =
+  (time: RecurringTime | null) =>
+  (column: ColumnFacts): boolean =>
+    time === null || bucketsOf(column).recurring.includes(time)
 
 export const typeNames = bucketTables.map(({ type }) => type)

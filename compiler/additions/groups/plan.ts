@@ -114,6 +114,16 @@ export const figureColumns = (
 ): readonly ColumnFacts[] =>
   entity.columns.filter((column) => figureType(column, name) !== null && visible.seesColumn(entity, column))
 
+/** A sum of money does not fit the type of its filter. */
+export const comparedFigures = (
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  name: GroupFigure,
+): readonly ColumnFacts[] =>
+  figureColumns(visible, entity, name).filter(
+    ({ type }) => name !== 'sum' || type?.kind !== 'scalar' || type.name !== 'Opaque',
+  )
+
 /** Numeric columns, which have percentiles. */
 export const measuredColumns = (visible: RoleVisibility, entity: EntityFacts): readonly ColumnFacts[] =>
   figureColumns(visible, entity, 'sum').filter(isMeasured)
@@ -175,11 +185,11 @@ function planKeys(planner: Planner, entity: EntityFacts, args: Args): ReadonlyMa
 }
 
 function stepOf(
-  { type }: ColumnFacts,
+  column: ColumnFacts,
   bucket: BucketName,
   zone: Value | undefined,
 ): Pick<GroupKey, 'unit' | 'recurring' | 'zone'> {
-  const { units, recurring } = bucketsOf(type?.kind === 'scalar' ? type.name : null)
+  const { units, recurring } = bucketsOf(column)
   const [unit, time] = [units.find((one) => one === bucket), recurring.find((one) => one === bucket)]
   if (unit === undefined && time === undefined) return {}
   return {

@@ -34,14 +34,18 @@ import {
   figureType,
   groupFigureNames,
   groupFigures,
+  hasBucketAt,
+  helpOf,
   parts,
+  percentileParts,
   recurringNames,
   recurringTimes,
+  timeUnits,
   type GroupFigure,
   type RecurringTime,
-  type TimeUnit,
 } from './facts.ts'
 import {
+  comparedFigures,
   connectionMembers,
   figureColumns,
   groupColumns,
@@ -153,12 +157,6 @@ const figureInputs = (
     }),
   )
 
-const percentileParts = { order: 'percentileOrder', having: 'havingPercentile' } as const
-
-/** `every` and `some` have the same types. */
-const helpOf = (name: GroupFigure): string =>
-  groupFigures[name].result === 'flags' ? 'Whether the values are true, nulls left out.' : groupFigures[name].help
-
 /** Undefined if no column has the figure. */
 const makeFigureInput =
   (
@@ -233,12 +231,6 @@ const percentileAt = {
   type: nonNull(scalars.Float),
   description: 'Which part of the values lies below: 0.5 is the median, 0 the smallest value, 1 the largest.',
 }
-
-/** A sum of money does not fit the type of its filter. */
-const comparedFigures = (visible: RoleVisibility, entity: EntityFacts, name: GroupFigure): readonly ColumnFacts[] =>
-  figureColumns(visible, entity, name).filter(
-    ({ type }) => name !== 'sum' || type?.kind !== 'scalar' || type.name !== 'Opaque',
-  )
 
 const makeHaving: MakePart = (entity, types) => {
   const description = `Conditions on groups of rows of ${entity.name}; all that are given must hold.`
@@ -327,21 +319,6 @@ const widthOf = ({ type }: ColumnFacts): GraphQLScalarType =>
 
 /** The keys of groups: the common values, and numbers of recurring units of time (spec/graphql.md 17.2). */
 
-const unitHelp: Readonly<Record<TimeUnit, string>> = {
-  MINUTE: 'Those of one minute.',
-  HOUR: 'Those of one hour.',
-  DAY: 'Those of one day.',
-  WEEK: 'Those of one week, from Monday on.',
-  MONTH: 'Those of one month.',
-  QUARTER: 'Those of one quarter of a year.',
-  YEAR: 'Those of one year.',
-}
-
-const recurringHelp: Readonly<Record<RecurringTime, string>> = {
-  DAY_OF_WEEK: 'Those of one day of the week, whichever week; the answer has it as `dayOfWeek`.',
-  HOUR_OF_DAY: 'Those of one hour of the day, whichever day; the answer has it as `hourOfDay`.',
-}
-
 /** By name: the enums that select the values of one group; they do not depend on the database. */
 const bucketEnums: ReadonlyMap<string, GraphQLEnumType> = new Map(
   bucketTables.map(({ type, units, recurring }) => [
@@ -352,24 +329,12 @@ const bucketEnums: ReadonlyMap<string, GraphQLEnumType> = new Map(
       extensions: writtenEnum,
       values: {
         VALUE: { description: 'Those that are equal.' },
-        ...Object.fromEntries(units.map((unit) => [unit, { description: unitHelp[unit] }])),
-        ...Object.fromEntries(recurring.map((time) => [time, { description: recurringHelp[time] }])),
+        ...Object.fromEntries(units.map((unit) => [unit, { description: timeUnits[unit] }])),
+        ...Object.fromEntries(recurring.map((time) => [time, { description: recurringTimes[time].bucket }])),
       },
     }),
   ]),
 )
-
-const bucketTable = ({ type }: ColumnFacts): ReturnType<typeof bucketsOf> =>
-  bucketsOf(type?.kind === 'scalar' ? type.name : null)
-
-const bucketEnum = (column: ColumnFacts): GraphQLInputType =>
-  bucketEnums.get(bucketTable(column).type) as GraphQLEnumType
-
-/** The members of a group with a field for each key: the key itself for all of them. */
-const takes =
-  (time: RecurringTime | null) =>
-  (column: ColumnFacts): boolean =>
-    time === null || bucketTable(column).recurring.includes(time)
 
 /** A type with a member for each possible key, and for each related row with such; undefined without any. */
 const makeKeys =
@@ -428,9 +393,12 @@ const makeGroupBy = (visible: RoleVisibility): MakePart =>
   makeKeyInput(
     visible,
     'groupBy',
-    takes(null),
+    hasBucketAt(null),
     (rows) => `What ${rows} can be grouped by.`,
-    (column) => ({ type: bucketEnum(column), description: `Group by ${shown(column).name}.` }),
+    (column) => ({
+      type: bucketEnums.get(bucketsOf(column).type) as GraphQLEnumType,
+      description: `Group by ${shown(column).name}.`,
+    }),
     (_, target) => `Group by the related row of ${target.name}; without one, its values are null.`,
   )
 
@@ -438,7 +406,7 @@ const makeGroupKeyOrder = (visible: RoleVisibility, time: RecurringTime | null):
   makeKeyInput(
     visible,
     time === null ? 'groupKeyOrder' : recurringTimes[time].order,
-    takes(time),
+    hasBucketAt(time),
     (rows) =>
       time === null
         ? `What of their key groups of ${rows} can be sorted by: what they were grouped by.`
@@ -453,7 +421,7 @@ function makeGroupKey(visible: RoleVisibility, time: RecurringTime | null): Make
   return makeKeys(
     visible,
     part,
-    takes(time),
+    hasBucketAt(time),
     (column, types) => {
       const { name, type } = shown(column)
       const meaning = { kind: 'column', column: column.column } as const
