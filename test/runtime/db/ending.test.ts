@@ -63,6 +63,16 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
       where datname = current_database() and state = 'active' and pid <> pg_backend_pid() and query like $1`
     return ((await overSessions(database).query(asked, [`%${text}%`])).rows[0] as { n: number }).n
   }
+  /** A connection that an earlier test cancelled may come back late: a request of another caller would take it first. */
+  const occupyAll = async (
+    nap: string,
+    contexts: readonly RequestContext[] = [],
+  ): Promise<readonly Promise<unknown>[]> => {
+    const asked = all.map((_, index) => db.run(exchange(true, `select ${nap}`), contexts[index]))
+    for (const one of asked) one.catch(() => undefined)
+    expect(await until(async () => (await running(nap)) === all.length, 3_000)).toBe(true)
+    return asked
+  }
   const database = forSuite(createDatabase, { major, sql })
   beforeAll(async () => {
     db = open(2)
@@ -72,18 +82,16 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
 
   test('a client that leaves is not served: what reads is cancelled, and its connection serves the next', async () => {
     const contexts = all.map((number) => contextOf({ party: String(number), kind: 'member' }))
-    const asked = contexts.map((context) => db.run(exchange(true, 'select pg_sleep(60.1)'), context))
-    const ends = asked.map((one) => expect(one).rejects.toMatchObject({ kind: 'gone' }))
-    expect(await until(async () => (await running('60.1')) === all.length, 3_000)).toBe(true)
+    const asked = await occupyAll('pg_sleep(60.1)', contexts)
     const pids = db.run(exchange(true, 'select pg_backend_pid()'))
     for (const context of contexts) leave(context)
-    await Promise.all(ends)
+    await Promise.all(asked.map((one) => expect(one).rejects.toMatchObject({ kind: 'gone' })))
     expect(await until(async () => (await running('60.1')) === 0, 1_000)).toBe(true)
     expect((await pids)[0]?.[0]).toMatch(/^\d+$/)
   })
 
   test('a client that leaves while waiting is taken from the queue', async () => {
-    const blocking = all.map(() => db.run(exchange(true, 'select pg_sleep(0.7)')))
+    const blocking = await occupyAll('pg_sleep(0.7)')
     const context = contextOf()
     const asked = db.run(exchange(false, `insert into notes (body) values ('never')`), context)
     await sleep(50)
@@ -120,7 +128,7 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
   })
 
   test('a request that waits past its deadline never runs', async () => {
-    const blocking = all.map(() => db.run(exchange(true, 'select pg_sleep(0.6)')))
+    const blocking = await occupyAll('pg_sleep(0.6)')
     const context = contextOf({ deadline: performance.now() + 200 })
     await expect(db.run(exchange(true, 'select 1'), context)).rejects.toMatchObject({ kind: 'deadline' })
     await Promise.all(blocking)
