@@ -217,7 +217,6 @@ const followedBy =
 /** The address of the process, unless the settings name another. */
 const addressOf = ({ baseUrl }: ServerSettings, listeningUrl: string): string => baseUrl ?? listeningUrl
 
-/** A server, and what its parts share. */
 interface Assembly extends ServerParts {
   /** Null: there are none. */
   readonly replicas: Replicas | null

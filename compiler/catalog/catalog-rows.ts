@@ -72,7 +72,6 @@ export const ROWS = {
     comment: nullable(text),
     acl: nullable(acl),
   },
-  /** Sequences that a column of the relation owns. */
   sequences: { relation: text, sequence: text },
   uniques: {
     relation: text,
@@ -145,7 +144,6 @@ export const ROWS = {
   },
   /** Tables with a trigger that may set columns of a new row. */
   filled: { relation: text },
-  /** Objects of extensions. */
   members: { kind: oneWordOf('relation', 'function'), oid: text, extension: text },
   /** Comments with settings on kinds of objects without settings. */
   strays: { kind: text, name: text, comment: text },
@@ -157,7 +155,6 @@ export const ROWS = {
 
 export type ListName = keyof typeof ROWS
 
-/** A row of a list, as its checks read it. */
 export type RowOf<K extends ListName> = {
   readonly [F in keyof (typeof ROWS)[K]]: (typeof ROWS)[K][F] extends Read<infer T> ? T : never
 }
@@ -222,7 +219,6 @@ export function* readLists(answer: readonly AnswerPart[]): Steps<Lists> {
   }
 }
 
-/** From one array per field to one object per row. */
 function readRows(name: ListName, arrays: Readonly<Record<string, unknown>>): readonly object[] {
   const fields = Object.entries<Read<unknown>>(ROWS[name]).map(
     ([field, read]) => [field, readArray(`${name}.${field}`, read, arrays[field])] as const,

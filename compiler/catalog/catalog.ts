@@ -80,7 +80,6 @@ export interface CatalogPolicy {
 export interface CatalogMember {
   readonly kind: 'relation' | 'function'
   readonly oid: Oid
-  /** The name of the extension. */
   readonly extension: string
 }
 
@@ -121,7 +120,6 @@ export interface CatalogRelation {
   readonly comment: string | null
   readonly rowSecurity: boolean
   readonly grants: readonly CatalogGrant[]
-  /** OID of its row type. */
   readonly rowType: Oid
   /** By attribute number; dropped columns are absent. */
   readonly columns: readonly CatalogColumn[]
@@ -299,10 +297,8 @@ type RelationKind = keyof typeof relationWords
 /** The relation's kind in words, e.g. `view`. */
 export const relationWord = (kind: RelationKind): (typeof relationWords)[RelationKind] => relationWords[kind]
 
-/** Any object by the word for its kind and its qualified name. */
 export const nameObject = (word: string, ...names: readonly string[]): string => `${word} ${path(...names)}`
 
-/** The naming facts of a relation. */
 interface RelationLike {
   readonly schema: string
   readonly name: string
@@ -324,14 +320,12 @@ export const nameConstraint = (relation: RelationLike, constraint: string): stri
 export const nameFunction = ({ schema, name, args }: FunctionLike): string =>
   `${nameObject('function', schema, name)}(${args.map(({ typeText }) => typeText).join(', ')})`
 
-/** The naming facts of a function. */
 interface FunctionLike {
   readonly schema: string
   readonly name: string
   readonly args: readonly { readonly typeText: string }[]
 }
 
-/** Of a composite type. */
 export const nameAttribute = (schema: string, type: string, attribute: string): string =>
   nameObject('attribute', schema, type, attribute)
 

@@ -82,7 +82,6 @@ export function* decodeAnswer(answer: readonly AnswerPart[]): Steps<CatalogAnswe
   }
 }
 
-/** The rows by the keys of references. */
 interface Index {
   readonly grants: ReadonlyMap<string, readonly CatalogGrant[]>
   readonly typeTexts: ReadonlyMap<string, string>

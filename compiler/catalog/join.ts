@@ -61,7 +61,6 @@ function formerOwners(known: KnownObjects, answer: CatalogAnswer): readonly Oid[
 const readIn = ({ relations, gone }: CatalogAnswer): ReadonlySet<Oid> =>
   new Set([...relations.map(({ object }) => object.oid), ...gone.map(({ oid }) => oid)])
 
-/** Known relations with a foreign key to a renamed relation or column. */
 function referringToRenamed(known: KnownObjects, answer: CatalogAnswer): ReadonlySet<Oid> {
   const renamed = renamedIn(known, answer)
   if (renamed.size === 0) return new Set()
@@ -103,7 +102,6 @@ function renamedColumns(before: CatalogRelation, now: CatalogRelation | null): r
   return before.columns.flatMap(({ number, name }) => (moved || (names.get(number) ?? name) !== name ? [name] : []))
 }
 
-/** The known state after the answer. */
 function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownObjects> {
   const gone = (kind: 'relation' | 'function'): readonly Oid[] =>
     answer.gone.filter((item) => item.kind === kind).map(({ oid }) => oid)
@@ -255,7 +253,6 @@ function leavesOf(known: KnownObjects): Pick<Catalog, 'leaves'> {
 const servedIn = ({ served, object }: ReadRelation): CatalogRelation | null => (served ? object : null)
 const functionIn = ({ object }: ReadFunction): CatalogFunction => object
 
-/** The catalogue from an answer and the known state. */
 function* catalogOf(
   memo: Memo,
   known: KnownObjects,

@@ -18,7 +18,6 @@ interface ReadObject {
   readonly object: { readonly oid: Oid }
 }
 
-/** The functions for one kind of object. */
 export interface KindOfObject<R> {
   readonly order: (a: R, b: R) => number
   readonly isAlwaysRead: (read: R) => boolean
@@ -119,7 +118,6 @@ export interface KnownObjects extends Pick<CatalogAnswer, 'server' | 'filled' | 
 /** Lists that are always read: identical while their content is equal. */
 export type KnownLists = Pick<Catalog, 'roles' | 'memberships' | 'members' | 'filled'>
 
-/** A place in the record of changes. */
 interface RecordPlace {
   readonly snapshot: string
   readonly counter: string
@@ -171,7 +169,6 @@ export const recordedValues = (
 const inheritedIn = ({ always, byOid }: KnownObjects['relations']): readonly Oid[] =>
   [...always].filter((oid) => byOid.get(oid)?.inherited === true)
 
-/** The types that relations and functions mention. */
 export const mentionedBy = (
   relations: KnownObjects['relations'],
   functions: KnownObjects['functions'],

@@ -42,7 +42,6 @@ export async function withAuthDatabase<T>(url: string, work: (database: Statemen
   }
 }
 
-/** The objects that the role of this URL may not use, and the remedy. */
 async function foreignRefusal(url: string): Promise<string> {
   const [first, ...others] = await withSession({ url }, foreignObjects)
   if (first === undefined) return 'this role may not do that: set DATABASE_AUTH_URL or DATABASE_OWNER_URL'

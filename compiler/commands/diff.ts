@@ -100,7 +100,6 @@ async function compareStates(request: DiffRequest, terminal: Terminal): Promise<
   return comparison.breaking ? exitCodes.failed : exitCodes.done
 }
 
-/** The state of a database. */
 interface Found extends SchemaState {
   readonly compiled: Compiled
 }

@@ -40,7 +40,6 @@ interface Options extends PrepareOptions {
   readonly schemas: readonly string[]
 }
 
-/** Live tables without triggers. */
 const unwatchedTables = ({ url, schemas }: Options, triggers: LiveTriggers): Promise<readonly LiveRelation[]> =>
   withSession(
     { url },

@@ -56,7 +56,6 @@ const roles = ['anon', 'authenticated', 'service_role', 'authenticator', 'supaba
 
 const dropOf = (schema: string): string => `drop schema if exists ${schema} cascade`
 
-/** Those of the schemas that exist, in the same order. */
 async function existingOf(query: Query, schemas: readonly string[]): Promise<readonly string[]> {
   const { rows } = await query<{ name: string }>(
     'select nspname::text as name from pg_catalog.pg_namespace where nspname = any ($1::text[])',

@@ -52,7 +52,6 @@ export const switchedOn = switchedElse(false)
 /** On, unless `{"enabled": false}`. */
 export const unlessDisabled = switchedElse(true)
 
-/** The key of an addition that a table or its schema switches on. */
 export const tableSwitch = <const Name extends string>(key: Name, effect: string) => ({
   key,
   on: ['schema', 'relation'] as const,
@@ -67,14 +66,12 @@ interface Commented {
 const settingOf = ({ settings }: Commented, name: string): unknown =>
   (settings as Readonly<Record<string, unknown>>)[name]
 
-/** An addition that a setting of its name asks for. */
 export interface AskedAddition {
   readonly name: string
   /** The setting is true without a comment. */
   readonly usual?: true
 }
 
-/** The additions whose settings a comment has. */
 export const askedBy = <Some extends AskedAddition>(
   commented: Commented,
   additions: readonly Some[],
@@ -84,7 +81,6 @@ export const askedBy = <Some extends AskedAddition>(
     return usual ? value === false : Boolean(value) && !(Array.isArray(value) && value.length === 0)
   })
 
-/** The same of a relation whose schema may have them for it. */
 export const askedOf = <Some extends AskedAddition>(
   relation: Commented,
   schema: Commented,

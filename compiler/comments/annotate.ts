@@ -127,7 +127,6 @@ function withoutHidden(
   return { relations: relations.filter(isKept('relation')), functions: functions.filter(isKept('function')) }
 }
 
-/** The refusals of a schema's comments. */
 interface Refused {
   readonly schema: string
   readonly refusals: readonly SettingRefusal[]

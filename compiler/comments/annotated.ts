@@ -24,7 +24,6 @@ export interface Annotated extends Omit<
   readonly functions: readonly AnnotatedFunction[]
   /** Why requests fail (spec/graphql.md 13.1): at most one reason for each schema, the one with precedence. */
   readonly refusals: readonly SchemaRefusal[]
-  /** The diagnostics of the comments. */
   readonly diagnostics: readonly Diagnostic[]
 }
 

@@ -8,7 +8,6 @@ export interface ColumnAccess {
   readonly role: string
   readonly column: string
   readonly absentFrom: 'inputs' | 'answers'
-  /** SQL of the expressions that statements set it to. */
   readonly set?: SetExpressions
 }
 

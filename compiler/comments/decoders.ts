@@ -27,7 +27,6 @@ export const onlyTrue: Decoder<boolean> = (value) => ({
   remarks: value === null || typeof value === 'boolean' ? [] : [`${JSON.stringify(value)} is neither true nor false`],
 })
 
-/** Any scalar, as text. */
 export const scalarText: Decoder<string | null> = (value) => accept(textOrJson(value))
 
 /** A string or null. */
@@ -128,7 +127,6 @@ function kindWord(value: JsonValue): string {
   return 'map'
 }
 
-/** The result type of JSON.parse. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonMembers
 
 export interface JsonMembers {

@@ -61,7 +61,6 @@ interface ReadComment<Kind extends ObjectKind> {
 
 type Facts<Kind extends ObjectKind> = Kind extends 'enum' ? LabelFacts : Deprecable
 
-/** Facts of an enum's labels, by the name of the fact. */
 export type LabelFacts = Readonly<Record<string, readonly (readonly [label: string, value: unknown])[]>>
 
 interface KnownKey extends Key {
@@ -159,7 +158,6 @@ const remarkDiagnostics = (row: Key, decoded: Decoded<unknown>, object: () => st
     diagnose('comment-value-unused', object(), { key: row.key, reason, help: row.help }),
   )
 
-/** Diagnostics for unknown or misplaced keys. */
 function unknownKeyDiagnostics(
   { keys, on }: Rows,
   kind: ObjectKind,
@@ -180,7 +178,6 @@ function unknownKeyDiagnostics(
   return [diagnose('comment-key-unknown', object(), { key, ...meant, valid })]
 }
 
-/** The owner's word for each kind. */
 const kindWords: Readonly<Record<ObjectKind, string>> = {
   schema: 'a schema',
   relation: 'a table',

@@ -25,7 +25,6 @@ export const typesFile = (moduleFile: string): string => moduleFile.replace(/\.c
 /** The compiler's version that printed the declarations and the SDL of a revision, and their checksum. */
 export const printedFile = 'printed.json'
 
-/** The files that the engine loads. */
 export const loadedFiles = ({ manifest, functions, entities }: Revision): Files => ({
   [manifestFile]: manifestText(manifest),
   [functionsFile]: functions,

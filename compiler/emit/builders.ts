@@ -45,7 +45,6 @@ export function entityModule(entity: EntitySql, types: Types = columnTypesOf(ent
   ])
 }
 
-/** A module whose value is the text of a type. */
 export const typeModule = (text: string): string => moduleText([valuesFunction, `module.exports = ${text}`])
 
 interface NamedType {
@@ -281,7 +280,6 @@ const operandsText = (type: CastType): string =>
   `operands: ${jsFunction('parameter', [hole('parameter'), listCast(type)])}${spatialText(type.geo)}` +
   (type.order === undefined ? '' : `, ${orderText(type.order)}`)
 
-/** From a text parameter to a value of the type. */
 const operandPieces = (type: CastType, parameter: Hole): Pieces =>
   type.geo === undefined ? [parameter, operandCast(type)] : geoPieces(type.geo, parameter)
 

@@ -65,7 +65,6 @@ async function removeOthers(out: string, id: string, disk: Disk): Promise<void> 
   }
 }
 
-/** The file system operations of writing artifacts. */
 export interface Disk {
   /** Writes a new file and its folders. `durable` waits until the text would survive a power cut. */
   readonly write: (path: string, text: string, durable: boolean) => Promise<void>

@@ -142,7 +142,6 @@ function only<T extends Identified>(all: readonly T[], kept: readonly Identified
   return all.filter(({ id }) => ids.has(id))
 }
 
-/** The result of checking the modules of some objects. */
 interface Checked {
   /** Those whose SQL Postgres would refuse. */
   readonly refused: readonly ObjectId[]

@@ -42,7 +42,6 @@ export function jsFunction(argument: string, pieces: Pieces): string {
   return `(${argument}) => ${terms.join(' + ')}`
 }
 
-/** A statement that sets module.exports to an object of these members. */
 export const moduleExports = (members: readonly string[]): string => `module.exports = ${block(members)}`
 
 /**

@@ -10,7 +10,6 @@ export interface ParserQuestion {
   readonly wants: 'problem' | 'sql' | 'plpgsql'
 }
 
-/** A parsing process, and its pending calls, in order. */
 interface Parser {
   readonly child: ChildProcess
   /** Called without a message if the process ended. */

@@ -2,7 +2,6 @@ import { IndentationText, Project, QuoteKind, type StatementStructures } from 't
 
 export type PrintedStatements = readonly (StatementStructures | string)[]
 
-/** Statements -> text of a file of declarations. */
 export type Print = (fileName: string, statements: PrintedStatements) => string
 
 /**

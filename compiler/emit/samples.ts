@@ -51,7 +51,6 @@ function computedSample({ relation }: EntityBuilder, computed: ComputedBuilder):
 const passed = (args: CallBuilder['args']): readonly string[] =>
   Object.values(args).map((argument, index) => argument(`$${index + 1}`))
 
-/** Attributes of composite values, and theirs. */
 const attributeSamples = (
   relation: string,
   attributes: Attributes | undefined,

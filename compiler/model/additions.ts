@@ -18,7 +18,6 @@ export interface ModelAddition extends PartsAddition, SwitchedAddition, OutlineA
   readonly queryNames?: (entity: EntityFacts) => readonly string[]
   /** Facts about the API as a whole, where the settings of its name ask for some: the manifest of all others stays as it was. */
   readonly manifestFacts?: (schemas: readonly AnnotatedSchema[]) => Partial<Manifest>
-  /** Facts about types that the schemas serve, where the settings of its name ask for some. */
   readonly typeFacts?: (
     memo: Memo,
     schemas: readonly ServedSchema[],
@@ -31,7 +30,6 @@ export interface ModelAddition extends PartsAddition, SwitchedAddition, OutlineA
   readonly reports?: 'asked' | 'all'
 }
 
-/** Names of facts of relations and of the manifest. */
 type Mark = {
   [Fact in keyof EntityFacts & keyof Manifest]: Manifest[Fact] extends true | undefined ? Fact : never
 }[keyof EntityFacts & keyof Manifest]

@@ -57,7 +57,6 @@ export function buildColumns(
   )
 }
 
-/** An addition with facts of columns. */
 export interface ColumnAddition extends AskedAddition {
   /** Facts of a column of a relation that has it. `type`: the column's, with `domains` that under a domain. */
   readonly columnFacts?: (
@@ -68,7 +67,6 @@ export interface ColumnAddition extends AskedAddition {
   ) => Partial<ColumnFacts>
 }
 
-/** The additions of a relation's own comment, or of its schema's, for its values. */
 export const additionsOfTable = ({ relation, schema }: NamedRelation): ValueAdditions =>
   valueAdditions(schema, relation)
 

@@ -42,7 +42,6 @@ export function rowArgument(scope: ModelScope, fn: AnnotatedFunction): ObjectId 
   return others.some(({ type }) => scope.rowTypes.get(type) !== undefined) ? undefined : scope.rowTypes.get(first.type)
 }
 
-/** A function, and the relation of its row argument. */
 export interface PlacedFunction {
   readonly fn: AnnotatedFunction
   /** Undefined: no row argument, so that it is a root field if any. */

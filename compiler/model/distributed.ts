@@ -285,7 +285,6 @@ function clause(words: string, conditions: readonly (string | null)[]): string {
   return given.length === 0 ? '' : ` ${words} (${given.join(' and ')})`
 }
 
-/** The servers of a relation's rows. */
 type Place =
   | { readonly kind: 'here' | 'everywhere' }
   /** Rows with equal values in the column are on the server of the same group's rows; null: all are together. */

@@ -33,11 +33,9 @@ export interface Entity {
 
 /** The dependencies of a relation besides itself. */
 export interface EntityScope extends RelationScope {
-  /** Functions with a row of the relation as argument. */
   readonly rowFunctions: Lookup<readonly AnnotatedFunction[]>
 }
 
-/** An addition that relations ask for by a setting of its name. */
 export interface RelationAddition extends ColumnAddition {
   /** Facts of such a relation, or of one whose schema has the addition. */
   readonly relationFacts?: (
@@ -46,7 +44,6 @@ export interface RelationAddition extends ColumnAddition {
     scope: ValueScope,
     relations: readonly RelationFacts[],
   ) => WithDiagnostics<Partial<EntityFacts>>
-  /** Further relations of any relation. */
   readonly relations?: (named: NamedRelation, scope: RelationScope) => WithDiagnostics<readonly RelationFacts[]>
   /** Columns of it whose privileges matter even without a field. */
   readonly neededColumns?: (relation: AnnotatedRelation) => readonly string[]
@@ -58,7 +55,6 @@ const noFunctions: readonly AnnotatedFunction[] = []
 
 const entityIn = ({ value }: WithDiagnostics<Entity | null>): Entity | null => value
 
-/** All relations, assembled. */
 export function* buildEntities(
   memo: Memo,
   namedRelations: readonly NamedRelation[],

@@ -12,13 +12,11 @@ import type { ServedSchema, SwitchedAddition } from './scope.ts'
 export const enabledForms = ({ forms }: Pick<ServedSchema, 'forms'>, isOn: (key: string) => boolean): readonly Form[] =>
   [...forms.values()].filter(({ keys }) => keys.every(isOn)).sort((a, b) => b.keys.length - a.keys.length)
 
-/** The form in which values of the type are filtered. */
 export const formOfType = (enabled: readonly Form[], { schema, name }: AnnotatedType): string | undefined =>
   enabled.find(({ pgTypes, extension }) =>
     schema === 'pg_catalog' ? pgTypes?.includes(name) : extension?.type === name,
   )?.name
 
-/** The schemas of extensions that these forms use. */
 function extensionsOf(types: readonly AnnotatedType[], forms: readonly Form[]): NonNullable<Manifest['extensions']> {
   const used = forms.flatMap(({ extension, optional }) => [extension ?? [], optional ?? []].flat())
   const found = used.flatMap(({ name, type }) => {

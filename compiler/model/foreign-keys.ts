@@ -12,7 +12,6 @@ import type { FunctionScope } from './signatures.ts'
 import { nameConstraint, nameRelation } from '../catalog/catalog.ts'
 import type { RelationOutline, NamedRelation } from './named-relations.ts'
 
-/** A foreign key between two relations of the manifest, from a constraint or a comment. */
 export interface Link {
   /** In the owner's notation. */
   readonly object: string
@@ -37,14 +36,12 @@ export interface RelationLinks {
   readonly reverse: readonly Link[]
 }
 
-/** The lookups of relations. */
 export interface RelationScope extends FunctionScope {
   readonly relationLinks: Lookup<RelationLinks>
 }
 
 interface Others extends Tables {
   readonly namedRelations: Lookup<NamedRelation>
-  /** Of those. */
   readonly outlines: Lookup<RelationOutline>
   readonly types: Lookup<AnnotatedType>
 }
@@ -93,7 +90,6 @@ function linksOfRelation(memo: Memo, lists: readonly (readonly Link[])[], id: Ob
 
 const noLinks: OwnLinks = withDiagnostics([])
 
-/** Of a relation without links. */
 export const unlinked: RelationLinks = { forward: noLinks.value, reverse: noLinks.value }
 
 /** @param links all of the relation, by relation */

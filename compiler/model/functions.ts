@@ -36,9 +36,7 @@ export interface RootFunction {
 /** Schemas of infrastructure, not of an API (spec/graphql.md 9.1.1). */
 const systemSchemas: ReadonlySet<string> = new Set(['graphql', 'graphql_public', 'auth', 'extensions'])
 
-/** The lookups of root functions. */
 interface RootScope extends FunctionScope {
-  /** All functions of a name. */
   readonly namesakes: Lookup<readonly PlacedFunction[]>
 }
 

@@ -10,7 +10,6 @@ import type { Entity } from './entities.ts'
 import { functionIdentities } from './functions.ts'
 import type { ModelScope } from './scope.ts'
 
-/** By OID, of the relations and functions of the served schemas. */
 export interface Watched {
   readonly relations: ReadonlyMap<Oid, LiveFacts>
   readonly functions: ReadonlyMap<Oid, LiveFacts>

@@ -11,7 +11,6 @@ export function lookupFacts(named: NamedRelation): Pick<EntityFacts, 'rowKeys'> 
   return rowKeys.length === 0 ? {} : { rowKeys }
 }
 
-/** The unique keys of a relation other than its key. */
 export function lookupKeys({ relation, key }: NamedRelation): readonly LookupFacts[] {
   const isKey = (columns: readonly string[]): boolean =>
     columns.length === key.length && columns.every((name) => key.includes(name))

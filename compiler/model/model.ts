@@ -34,7 +34,6 @@ export type JsonForm =
   /** The result of a function that returns a set of one value: null for an empty set, an error for more. */
   | { readonly kind: 'only'; readonly of: JsonForm }
 
-/** The conversion of GeoJSON to a type of PostGIS. */
 export interface GeoSql {
   /** The schema of PostGIS. */
   readonly schema: string
@@ -47,7 +46,6 @@ export interface GeoSql {
 export type OrderSql = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', string>> &
   Readonly<Partial<Record<'~~' | '~~*' | '~' | '~*', string>>>
 
-/** The conversion of a text to a value. */
 export interface CastSql {
   /** Qualified, quoted type, for a cast without truncation: `numeric(6,2)`, `varchar`, `"public"."mood"`, `int4[]`. */
   readonly type: string
@@ -108,7 +106,6 @@ export interface EntitySql {
   readonly tenant?: string
   /** The keys of `onConflict`; only with upsert. */
   readonly arbiters?: readonly ArbiterSql[]
-  /** Expressions of presets. */
   readonly presets?: readonly string[]
 }
 

@@ -33,7 +33,6 @@ export interface RelationOutline extends Pick<
   readonly rowArguments: readonly string[]
 }
 
-/** An addition that concerns what other relations depend on. */
 export interface OutlineAddition extends AskedAddition {
   /** Relations with its setting connect the rows that their foreign keys refer to. */
   readonly crosses?: true

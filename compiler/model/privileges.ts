@@ -40,7 +40,6 @@ const readColumnGrants = (grants: readonly CatalogGrant[]): ColumnGrants => ({
   update: grantees(grants, 'UPDATE', 'column'),
 })
 
-/** Most columns have no own grants. */
 const noColumnGrants = readColumnGrants([])
 
 export const schemaUsage = ({ grants }: Granted): Grantees => grantees(grants, 'USAGE', 'schema')
@@ -53,7 +52,6 @@ type Roles = Manifest['roles']
 
 type Served = Omit<Manifest, 'roles' | 'holders'>
 
-/** The manifest's facts about roles. */
 export function* rolesPart(memo: Memo, roles: Roles, served: Served): Steps<Pick<Manifest, 'roles' | 'holders'>> {
   const holders = memo.one(listed, ...(yield* holdersOf(memo, served)))
   return memo.one(factsOfRoles, roles, holders)
@@ -68,7 +66,6 @@ const factsOfRoles = (roles: Roles, holders: readonly Grantee[]): Pick<Manifest,
   roles: neededRoles(roles, new Set(holders)),
 })
 
-/** The effective grantees of each role of the server. */
 export const privilegesByRole = (
   memo: Memo,
   { serverVersion, databaseOwner, roles, memberships }: Annotated,

@@ -95,7 +95,6 @@ function functionOf(
   return { ...base, facts: null, missing }
 }
 
-/** The place of a function's facts. */
 function reportedFacts(
   { entities, functions }: Pick<Manifest, 'entities' | 'functions'>,
   row: ReportedFacts['row'],

@@ -26,7 +26,6 @@ declare module './scope.ts' {
     readonly under?: (scope: ModelScope, type: AnnotatedType) => AnnotatedType | undefined
     /** The value of a type; undefined: the core reads it. */
     readonly value?: (scope: ModelScope, type: AnnotatedType) => ValueFacts | undefined
-    /** Of lists of such elements. */
     readonly list?: (element: ValueFacts) => Partial<ValueFacts>
     /** Functions of further shapes are served. */
     readonly shapes?: true
@@ -56,7 +55,6 @@ export function valueAdditions(
 
 const noAdditions: ValueAdditions = { forms: [], readings: [] }
 
-/** The additions of a schema for its values. */
 export function additionsOfSchema({ schemas }: ModelScope, name: string): ValueAdditions {
   const schema = schemas.get(name)
   return schema === undefined ? noAdditions : valueAdditions(schema)
@@ -104,12 +102,10 @@ export function readValues(scope: ValueScope): Values {
   }
 }
 
-/** The lookup of types, and the served enums. */
 export interface ValueScope extends ModelScope {
   readonly enums: Lookup<ServedEnum>
 }
 
-/** The context of reading a value. */
 interface Reading {
   readonly scope: ValueScope
   readonly asked: ValueAdditions
@@ -126,7 +122,6 @@ function readValue(reading: Reading, oid: Oid): ValueFacts | null {
   return type.element === null ? withForm(asked, type, scalarValue(scope, type)) : listValue(reading, type.element)
 }
 
-/** With the form in which an addition filters values of the type. */
 function withForm(asked: ValueAdditions, type: AnnotatedType, value: ValueFacts | null): ValueFacts | null {
   const form = formOfType(asked.forms, type)
   if (value?.type.kind !== 'scalar' || form === undefined) return value
@@ -223,7 +218,6 @@ function pgType(type: AnnotatedType): PgType {
   return (type.schema === 'pg_catalog' ? pgTypes : extensionTypes).get(type.name) ?? opaqueType
 }
 
-/** The base type of nested domains. */
 export function domainBase(scope: ModelScope, type: AnnotatedType): AnnotatedType | undefined {
   const base = type.base === null ? undefined : scope.types.get(type.base)
   return base?.kind === 'd' ? domainBase(scope, base) : base
@@ -253,7 +247,6 @@ const typeUnder = (
   { readings }: Pick<ValueAdditions, 'readings'>,
 ): AnnotatedType | undefined => readings.map(({ under }) => under?.(scope, type)).find((base) => base !== undefined)
 
-/** The type, or that which its values are treated as. */
 export function lookThrough(
   scope: ModelScope,
   oid: Oid,
@@ -263,7 +256,6 @@ export function lookThrough(
   return type && (typeUnder(scope, type, asked) ?? type)
 }
 
-/** The type, or the base type of a domain. */
 export function baseType(scope: ModelScope, oid: Oid): AnnotatedType | undefined {
   const type = scope.types.get(oid)
   return type?.kind === 'd' ? domainBase(scope, type) : type

@@ -48,13 +48,11 @@ const isThere = (): true => true
 const rowTypeOf = ({ rowType }: AnnotatedRelation): string => rowType
 const idOfRelation = ({ schema, name }: AnnotatedRelation): ObjectId => objectId(schema, name)
 
-/** Additions of tables that are in the core. */
 const coreSwitches: readonly (keyof EntityAdditions)[] = ['nestedWrites', 'updates']
 
 /** How an addition reads types: the reader of types declares what it takes. */
 export interface ValueReading {}
 
-/** An addition that tables and their schemas switch on. */
 export interface SwitchedAddition {
   readonly name: string
   /** Facts of a relation that the settings of the same names switch on; a table's takes precedence over its schema's. */
@@ -65,7 +63,6 @@ export interface SwitchedAddition {
   readonly joins?: readonly (keyof EntityAdditions)[]
   /** Forms of values whose filters it defines. */
   readonly forms?: readonly Form[]
-  /** How it reads types where it is on. */
   readonly values?: ValueReading
 }
 
@@ -84,7 +81,6 @@ export const servedSchema = (
   readings: additions.flatMap(({ name, values }) => (values ? [{ name, values }] : [])),
 })
 
-/** An object and the served schema that contains it. */
 interface Placed<T> {
   readonly object: T
   readonly schema: ServedSchema

@@ -130,7 +130,6 @@ export function reservedProblem(
     : `its argument ${JSON.stringify(reserved.field)} is named like one that connections have`
 }
 
-/** The result of a function, and its conversion to JSON. */
 export interface Result {
   readonly facts: ResultFacts
   readonly json: JsonForm
@@ -138,7 +137,6 @@ export interface Result {
   readonly attributes?: readonly AttributeSql[]
 }
 
-/** The lookups of functions. */
 export interface FunctionScope extends ValueScope {
   readonly namedRelations: Lookup<NamedRelation>
 }
@@ -191,7 +189,6 @@ function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): R
 const valueForm = (fn: AnnotatedFunction, json: JsonForm): JsonForm =>
   json.kind === 'mapped' ? { kind: 'once', of: json } : fn.returnsSet ? { kind: 'only', of: json } : json
 
-/** Whether the function's result is the pseudo-type of this name. */
 export function isPseudo(scope: ModelScope, fn: AnnotatedFunction, name: string): boolean {
   const type = scope.types.get(fn.result)
   return type?.kind === 'p' && type.schema === 'pg_catalog' && type.name === name
@@ -218,7 +215,6 @@ export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
 
 export const hidden = (reason: string): Extract<Judged, { kind: 'hidden' }> => ({ kind: 'hidden', reason })
 
-/** The facts of a served function. */
 export const functionFacts = (
   fn: AnnotatedFunction,
   id: ObjectId,
@@ -245,7 +241,6 @@ export const hiddenDiagnostics = (fn: AnnotatedFunction, reason: string): readon
 export const isDistinguished = (scope: ModelScope, fn: AnnotatedFunction): boolean =>
   servesShapes(additionsOfFunction(scope, fn)) && fn.settings.name !== null
 
-/** The unique identity of a function. */
 export type FunctionIdentity = Pick<AnnotatedFunction, 'schema' | 'name' | 'args'>
 
 /** Identity of a function; that of an overload includes its argument types. */

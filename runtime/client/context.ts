@@ -28,7 +28,6 @@ export type Work<Name extends keyof AuthClient> = AuthClient[Name] extends (
   ? (context: ClientContext, ...args: Args) => Promise<Data>
   : never
 
-/** Stores a session and emits the event. */
 export async function startSession(
   { store, events }: ClientContext,
   session: Session,

@@ -33,7 +33,6 @@ export function storedSessionOf(value: unknown): StoredSession | null {
   return { ...value, expires_at: end, user: userOf(value['user']) } as unknown as StoredSession
 }
 
-/** A required value of the service's answer, or an error. */
 export function expected<T>(value: T | null): T {
   if (value === null) throw new AuthError('bad_answer', 'The service sent something else than was expected')
   return value

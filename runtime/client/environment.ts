@@ -42,7 +42,6 @@ export interface Socket {
   onerror: (() => void) | null
 }
 
-/** Globals of some hosts. */
 export interface Host extends Partial<StorageEvents> {
   readonly document?: Page
   readonly location?: PageLocation

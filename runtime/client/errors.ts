@@ -96,7 +96,6 @@ export interface AuthErrorDetails {
   readonly cause?: unknown
 }
 
-/** The reason of a failure. The code is for programs, the message for people. */
 export class AuthError extends Error {
   override readonly name = 'AuthError'
   readonly code: AuthErrorCode
@@ -120,7 +119,6 @@ export class AuthError extends Error {
 
 export const sessionMissing = (): AuthError => new AuthError('session_missing', 'Nobody is signed in')
 
-/** A thrown value as an error with a code. */
 export function toAuthError(thrown: unknown): AuthError {
   if (thrown instanceof AuthError) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)

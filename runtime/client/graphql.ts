@@ -109,7 +109,6 @@ function hashOfDocument(document: unknown): string | null {
   return isFields(meta) ? textOf(meta['hash']) : null
 }
 
-/** A thrown value as an error with a code. */
 export function toGraphqlError(thrown: unknown): GraphqlError {
   if (thrown instanceof GraphqlError) return thrown
   const { code, message, status } = toAuthError(thrown)

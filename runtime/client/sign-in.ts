@@ -36,7 +36,6 @@ export const signInWithOAuth: Work<'signInWithOAuth'> = async (context, { provid
   return { provider, url }
 }
 
-/** The parameters for a provider's address, and for the return. */
 export const authorizeQuery = async (
   { pkce }: ClientContext,
   { provider, options = {} }: OauthSignIn,

@@ -66,7 +66,6 @@ export interface Session {
   readonly provider_refresh_token?: string | null
 }
 
-/** The two tokens that make a session. */
 export type SessionTokens = Pick<Session, 'access_token' | 'refresh_token'>
 
 export type AuthChangeEvent =

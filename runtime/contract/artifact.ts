@@ -7,7 +7,6 @@ export interface EntityModule {
   readonly text: string
 }
 
-/** Files of compiled documents, by their addresses. */
 export interface DocumentAddresses {
   /** By role: the types that its variables have. */
   readonly types: Readonly<Record<string, string>>

@@ -22,7 +22,6 @@ export interface TenantPlace {
   readonly expression: string
 }
 
-/** Text with a place for the check of the version, or complete text. */
 export type CheckableText =
   | (PreparedText<OpenText> & { readonly carriesCheck: true })
   | (PreparedText & { readonly carriesCheck?: never })
@@ -67,7 +66,6 @@ export interface Caller {
   readonly user?: string
 }
 
-/** The effective privileges of a role. */
 export interface RolePrivileges {
   readonly role: string
   readonly superuser: boolean
@@ -199,11 +197,9 @@ export interface Timeline {
   prepared: number
   /** It had a connection. */
   acquired: number
-  /** Postgres had answered. */
   answered: number
 }
 
-/** The phases of a request. */
 export type Phase = 'prepare' | 'queue' | 'database'
 
 /** Start and end of each phase that a request reached. */

@@ -1,6 +1,5 @@
 /** Which objects can be watched, and the changes that matter to them (spec/graphql.md 16). */
 
-/** The reads of a relation or a function. */
 export type LiveFacts =
   | {
       /**
@@ -67,7 +66,6 @@ export interface ChangeListener {
   readonly unsure: (why: 'outage' | 'schema') => void
 }
 
-/** Reports changes of watched relations. */
 export interface ChangeFeed {
   /**
    * Resolves once every change that commits from now on will be reported. Concurrent transactions are reported by a

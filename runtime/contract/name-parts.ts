@@ -26,7 +26,6 @@ const affixes = {
 
 export type RootField = keyof typeof affixes
 
-/** The field of this kind for a relation with the base name. */
 export function rootField(kind: RootField, base: string): string {
   const [before, after] = affixes[kind]
   return before + (before === '' ? lowerFirst(base) : base) + after
@@ -112,7 +111,6 @@ export interface PartsAddition {
   readonly forms?: readonly FormNames[]
 }
 
-/** The names of a form of values whose filter an addition defines. */
 export interface FormNames {
   readonly name: string
   /** The form, maybe of another addition, whose operators it has as well; without that form it does not exist. */
@@ -121,13 +119,11 @@ export interface FormNames {
   readonly types: readonly [filter: string, ...others: string[]]
 }
 
-/** All parts, those of additions included. */
 export interface PartTable {
   readonly suffixes: Readonly<Record<NamePart, string>>
   readonly list: readonly NamePart[]
   /** Additions that bring types, and some that bring none. */
   readonly additions: readonly string[]
-  /** Those with which enums have filters of lists. */
   readonly enumLists: readonly string[]
   readonly typeNames: readonly Pick<PartsAddition, 'name' | 'typeNames'>[]
   /** Those of additions for writing only. */
@@ -138,11 +134,9 @@ export interface PartTable {
   /** Suffixes that make a name conflict with its base, for any additions. */
   readonly endings: readonly string[]
   readonly anyEnding: RegExp
-  /** The types of forms. */
   readonly formTypes: ReadonlyMap<string, readonly string[]>
 }
 
-/** The table of parts with those of these additions. */
 export function partTable(added: readonly PartsAddition[]): PartTable {
   const suffixes: PartTable['suffixes'] = Object.assign({}, parts, ...added.map((one) => one.parts))
   const list = Object.keys(suffixes) as readonly NamePart[]
@@ -168,7 +162,6 @@ export function partTable(added: readonly PartsAddition[]): PartTable {
 
 const endingIn = (endings: readonly string[]): RegExp => new RegExp(`(?:${endings.join('|')})$`)
 
-/** The parts of relations with these additions. */
 export const partsWith = ({ list, additionOf }: PartTable, present: ReadonlySet<string>): readonly NamePart[] =>
   list.filter((part) => {
     const addition = additionOf[part]

@@ -2,7 +2,6 @@ import type { Phase } from './execution.ts'
 
 /** Observations of requests, and the part that workers of one service share. */
 
-/** A slow or failed request, as it is kept. */
 export interface KeptRequest {
   readonly requestId: string
   /** Milliseconds since 1970 at which it was answered. */
@@ -45,7 +44,6 @@ export interface LiveObservation {
 }
 
 export interface LiveRuns {
-  /** The reason of the runs. */
   readonly reason: string
   /** Whether the answer differs from the last. */
   readonly result: 'changed' | 'same' | 'failed'
@@ -55,15 +53,12 @@ export interface LiveRuns {
 export interface WatchedTable {
   /** `ObjectId`: `["public","posts"]`. */
   readonly relation: string
-  /** The present number of its watches. */
   readonly watches: number
-  /** The number of its reported changes. */
   readonly changes: number
   /** Those of them that mattered to no watch. */
   readonly unheard: number
 }
 
-/** A worker's own observations. */
 export interface OwnObservations {
   readonly metrics: () => Promise<unknown>
   readonly requests: () => Promise<readonly KeptRequest[]>

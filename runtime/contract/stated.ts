@@ -24,7 +24,6 @@ export interface ConditionFacts {
   readonly value: FilterConstant | readonly FilterConstant[]
 }
 
-/** A column that marks rows. */
 export interface Marker {
   /** SQL name. */
   readonly column: string

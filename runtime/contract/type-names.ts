@@ -78,7 +78,6 @@ interface EntityPart {
   readonly part: NamePart
 }
 
-/** The relations that count for a role. */
 interface Counted {
   /** Of each relation of the manifest, whether the role may read it. */
   readonly readable: readonly boolean[]
@@ -92,7 +91,6 @@ interface InterfacePart {
   readonly kind: 'interface'
 }
 
-/** A type of the collection of an interface. */
 interface CollectionPart {
   readonly kind: 'collection'
   readonly interface: string
@@ -250,24 +248,20 @@ export function createNames(
   }
 }
 
-/** The types of an interface's collection. */
 const collectionTypes = (name: string): readonly (readonly [name: string, type: CollectionPart])[] =>
   collectionParts.map((part) => [name + parts[part], { kind: 'collection', interface: name, part }])
 
-/** The types of inserts. */
 const insertTypes = (entity: EntityFacts): readonly (readonly [name: string, type: EntityPart])[] =>
   (['insertInput', 'insertResponse'] as const).map((part) => [
     entity.name + parts[part],
     { kind: 'entity', entity, part },
   ])
 
-/** The types of a composite type. */
 const compositeTypes = (item: CompositeFacts): readonly (readonly [name: string, type: CompositePart])[] => [
   [item.name, { kind: 'composite', composite: item }],
   [`${item.name}Filter`, { kind: 'composite-filter', composite: item }],
 ]
 
-/** The types of an enum. */
 const enumTypes = (item: EnumFacts, listFilters: boolean): readonly (readonly [name: string, type: EnumPart])[] => [
   [item.name, { kind: 'enum', enum: item }],
   [`${item.name}Filter`, { kind: 'enum-filter', enum: item }],
@@ -336,7 +330,6 @@ const none: readonly string[] = []
 /** The same list for all without additions, which are most. */
 const additionsOf = ({ additions }: Naming): readonly string[] => (additions.length === 0 ? none : additions)
 
-/** The additions of the relations. */
 const additionsIn = (lists: readonly (readonly string[])[]): ReadonlySet<string> => new Set([...new Set(lists)].flat())
 
 /** Which relations own the types of their base names. */

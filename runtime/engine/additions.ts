@@ -37,7 +37,6 @@ export interface FilterForm extends Form {
   readonly inputs?: readonly GraphQLInputObjectType[]
 }
 
-/** All additions of an engine. */
 export interface EngineAdditions {
   readonly list: readonly SchemaAddition[]
   readonly parts: PartTable

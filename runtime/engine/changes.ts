@@ -22,7 +22,6 @@ export const usableOperators = (visible: RoleVisibility, entity: EntityFacts): r
 
 const reserved: ReadonlySet<string> = new Set(['set', ...changeOperatorNames])
 
-/** Whether an update can name the key besides its set. */
 export const standsBesideSet = ({ columns }: RowKey): boolean => columns.every(({ field }) => !reserved.has(field))
 
 /** The key that identifies one row of many; null: none. */

@@ -33,7 +33,6 @@ export type FieldMeaning =
   /** `pages`: a page of its results, or one for `each` of its members, of the size that this argument has. */
   | { readonly kind: 'member'; readonly member: WrapperMember; readonly pages?: EntityFacts; readonly each?: 'atMost' }
 
-/** Members of the types that wrap rows. */
 export type WrapperMember =
   | 'edges'
   | 'pageInfo'
@@ -60,7 +59,6 @@ export interface AddedMembers {}
 // graphql-js copies extensions by their string keys.
 const key = 'catalograph'
 
-/** The extensions object of a field with this meaning. */
 export const withMeaning = (meaning: FieldMeaning): Record<string, FieldMeaning> => ({ [key]: meaning })
 
 /** The extensions object of an enum whose values are written into statements, such as columns and directions. */

@@ -6,7 +6,6 @@ import { byField, hasType } from './visible.ts'
 
 /** The fields of `nestedWrites` for a role (spec/graphql.md 17.6). */
 
-/** The relations whose rows an insert can contain, by field. */
 export function nestedRelations(visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, Related> {
   if (!nests(visible, entity)) return new Map()
   const related = relationsBut(visible, entity, [...byField(visible.insertable(entity)).keys()])
@@ -64,7 +63,6 @@ const carries = (visible: RoleVisibility, entity: EntityFacts, names: readonly s
       visible.seesType(column),
   ).length === names.length
 
-/** Whether all of the columns are in an input. */
 export const standInInput = (
   visible: RoleVisibility,
   entity: EntityFacts,

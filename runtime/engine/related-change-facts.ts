@@ -20,7 +20,6 @@ export interface RelatedChange extends Related {
   readonly members: readonly ChangeMember[]
 }
 
-/** Whether the update by this key takes related rows. */
 export const takesRelated = (visible: RoleVisibility, entity: EntityFacts, { columns, unique }: RowKey): boolean =>
   unique && columns.every(({ field }) => field !== argumentName) && relatedChanges(visible, entity).size > 0
 
@@ -55,7 +54,6 @@ function partOf(visible: RoleVisibility, entity: EntityFacts, { relation, target
 export const nullableColumns = (holder: EntityFacts, columns: RelationFacts['local']): readonly string[] =>
   columns.filter((name) => holder.columns.some(({ column, notNull }) => column === name && !notNull))
 
-/** The members of a target's change type for the role. */
 export function changeMembers(visible: RoleVisibility, target: EntityFacts, part: ChangePart): readonly ChangeMember[] {
   const { of, connects, disconnects } = changeForms[part]
   const isFound = target.kind === 'table' && target.unique

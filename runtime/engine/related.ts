@@ -3,7 +3,6 @@ import { lowerFirst } from '../contract/name-parts.ts'
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible.ts'
 
-/** A relation in use, and its target. */
 export interface Related {
   readonly relation: RelationFacts
   readonly target: EntityFacts

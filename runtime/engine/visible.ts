@@ -92,7 +92,6 @@ export interface VisibleTypes {
   readonly seesType: (facts: TypeFacts) => boolean
   /** Whether the enum and its filter may be named by this role. */
   readonly seesEnum: (item: EnumFacts) => boolean
-  /** Whether values of the type can be compared by this role. */
   readonly compares: (type: ValueType | null) => boolean
 }
 
@@ -175,7 +174,6 @@ export interface PresetPlace {
 export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
   new Map(columns.map((column) => [column.field ?? '', column]))
 
-/** Whether the column has a type in the API. */
 export const hasType = (column: ColumnFacts): column is ColumnFacts & TypeFacts => column.type !== null
 
 const columnOf = (entity: EntityFacts, name: string): ColumnFacts | undefined =>
@@ -305,7 +303,6 @@ export function accessOf(names: readonly Grantee[], { access = [] }: EntityFacts
   }
 }
 
-/** A condition of a comment, with its column and field. */
 export interface StatedCondition extends Pick<ConditionFacts, 'operator' | 'value'> {
   readonly field: string
   readonly column: ColumnFacts

@@ -81,7 +81,6 @@ export interface ServiceParts {
   readonly failed?: (error: unknown) => void
 }
 
-/** The state of a request with the text of its document. */
 interface TextRequestState extends RequestState<Loaded> {
   /** Null: the request's own text runs without a check. */
   admission: Admission | null
@@ -89,7 +88,6 @@ interface TextRequestState extends RequestState<Loaded> {
   asked: DocumentRequest
 }
 
-/** Parts that depend on the additions. */
 interface MadeParts {
   readonly apart: Apart
   readonly engineAdditions: EngineAdditions
@@ -142,7 +140,6 @@ const loadFor =
 const newestFor = (cell: EngineCell<Loaded>, loaded: Loaded, query: string | null): Loaded | Promise<Loaded> =>
   loaded.engine.version === null && query !== null && introspects(query) ? cell.look() : loaded
 
-/** The stages of requests for each loaded schema. */
 function createStages(
   { run }: ServiceDatabase,
   extensions: readonly Extension[],
@@ -249,7 +246,6 @@ const exchangeExtended =
     state.extensions = extensions
   }
 
-/** The source of the statements. */
 function madeOf({ documents, asked, request, byStep }: TextRequestState): { statements: Statements; plan: Plan } {
   const document = documents.find(asked)
   const variables = request.unread === undefined ? request.variables : readBody(request.unread).variables

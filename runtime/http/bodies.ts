@@ -39,9 +39,7 @@ function isShort({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return length === undefined ? headers['transfer-encoding'] === undefined : Number(length) <= uncounted
 }
 
-/** What limits the bodies of requests. */
 export interface BodyLimits {
-  /** Of one body, in bytes. */
   readonly bodyLimitBytes: number
   /** The memory that bodies share, and the key of a request's share. */
   readonly bodies: ByteBudget
@@ -118,7 +116,6 @@ export const longBytes = 65_536
 /** The size of one write to a socket. */
 const pieceBytes = 65_536
 
-/** The body as a stream of pieces, each made on demand. */
 export function streamOf({ parts }: LongBody): Readable {
   const pieces = piecesOf(parts)
   return new Readable({
@@ -140,7 +137,6 @@ export function sendInPieces(app: FastifyInstance): void {
   })
 }
 
-/** The replacement of a long body. */
 function sentInPieces(reply: FastifyReply, body: LongBody): Readable {
   reply.header('content-length', String(body.bytes))
   return streamOf(body)

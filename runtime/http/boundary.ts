@@ -136,7 +136,6 @@ export function answerFailures(app: FastifyInstance, log: Log, render: RenderFai
   app.setErrorHandler((error: unknown, request, reply) => sendFailure(reply, recognise(error, request.id, log), render))
 }
 
-/** Sends a failure with the headers of its status. */
 export function sendFailure(reply: FastifyReply, failure: HttpFailure, render: RenderFailure): FastifyReply {
   const { status } = failureTable[failure.code]
   reply.headers(statusHeaders(status))

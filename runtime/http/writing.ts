@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
 
-/** The progress of an answer that its reader has yet to read. */
 export interface Writing {
   /** When it was first seen, on the monotonic clock in milliseconds, and what had been read by then. */
   readonly since: number
@@ -31,7 +30,6 @@ export function measureWriting(
   return taken > before.taken ? { ...before, movedAt: now, taken } : before
 }
 
-/** Whether its reader is too slow. */
 export function isTooSlow(
   { since, before, movedAt, taken }: Writing,
   { withinMs, slowest }: WritePace,

@@ -167,7 +167,6 @@ async function verificationKey(secret: string): Promise<VerificationKey> {
   return { key, algorithm }
 }
 
-/** A secret, and the key that verifies its tokens. */
 interface SecretKey {
   readonly secret: string
   readonly key: () => Promise<VerificationKey>

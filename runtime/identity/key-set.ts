@@ -23,7 +23,6 @@ export interface SigningKey extends PublicKey {
 export interface KeySet {
   /** By `kid`. */
   readonly public: ReadonlyMap<string, PublicKey>
-  /** The private key that signs, if any. */
   readonly signing: SigningKey | null
 }
 

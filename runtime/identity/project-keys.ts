@@ -22,7 +22,6 @@ export function projectKeys(secret: string): ProjectKeys {
   return { anon: signKey({ role: 'anon' }, secret), serviceRole: signKey({ role: ownerRole }, secret) }
 }
 
-/** A key as the database lists it, without its text. */
 export interface ListedKey {
   readonly id: string
   readonly role: string
@@ -50,11 +49,9 @@ export function keysOf(secret: string, listed: readonly ListedKey[]): readonly P
   return [...first, ...added.map((key) => ({ ...key, token: addedKey(key.role, key.id, secret) }))]
 }
 
-/** The first key of a role that is not revoked. */
 export const goodKey = (keys: readonly ProjectKey[], role: KeyRole): string | undefined =>
   keys.find((key) => key.role === role && key.revokedAt === null)?.token
 
-/** Signs a key of a role with an id. */
 export const addedKey = (role: string, id: string, secret: string): string => signKey({ role, jti: id }, secret)
 
 function signKey(claims: Readonly<Record<string, string>>, secret: string): string {

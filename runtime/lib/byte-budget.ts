@@ -2,7 +2,6 @@ import { createDeadlines } from './timers.ts'
 
 /** Memory that parties share: each party's holdings are counted and limited. Only large objects count. */
 export interface ByteBudget {
-  /** An empty holding of a party. */
   readonly open: (party: string) => Holding
   /** Whether a party could take this many more bytes. */
   readonly hasRoom: (party: string, bytes: number) => boolean

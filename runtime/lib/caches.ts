@@ -1,4 +1,3 @@
-/** A bounded map that evicts entries without recent use. */
 export interface Lru<K, V> {
   /** The value of the key, which marks it as used; undefined if absent. */
   readonly get: (key: K) => V | undefined

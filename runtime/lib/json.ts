@@ -2,7 +2,6 @@ import { LosslessNumber, parse } from 'lossless-json'
 
 /** JSON values (RFC 8259), with all digits of their numbers. */
 
-/** A JSON object with unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export const isJsonObject = (value: unknown): value is JsonObject =>

@@ -12,7 +12,6 @@ export type Parser<T> = (text: string) => Parsed<T>
 const value = <T>(parsed: T): Parsed<T> => ({ kind: 'value', value: parsed })
 const problem = (sentence: string): Parsed<never> => ({ kind: 'problem', problem: sentence })
 
-/** Any text. */
 export const anyText: Parser<string> = (text) => value(text)
 
 /** Text of at least `least` characters: RFC 7518 section 3.2 requires as many bits as HS256's hash has. */
@@ -36,7 +35,6 @@ export const workerCount: Parser<number> = (text) =>
 
 const mostWorkers = 256
 
-/** One of a few words. */
 export function oneOf<const W extends string>(words: readonly W[]): Parser<W> {
   return (text) => {
     const found = words.find((word) => word === text)
@@ -78,7 +76,6 @@ export const originList: Parser<readonly string[]> = (text) => {
 export const pathPrefix: Parser<string> = (text) =>
   /^(?:\/[\w.~-]+)+\/?$/.test(text) ? value(text.replace(/\/$/, '')) : problem('must be a path such as /api')
 
-/** An issuer of tokens beside the project. */
 export interface IssuerSetting {
   /** The `iss` of its tokens. */
   readonly issuer: string

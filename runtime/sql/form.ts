@@ -6,7 +6,6 @@ import type { CountedElements, OperatorName } from './operators.ts'
 export interface Form extends FormNames {
   /** The comment keys that enable it, all of them together. */
   readonly keys: readonly string[]
-  /** Types of pg_catalog. */
   readonly pgTypes?: readonly string[]
   /** Its values are lists whose filter has common operators. */
   readonly lists?: true
@@ -50,7 +49,6 @@ export interface OperandMembers {
   readonly isName?: true
 }
 
-/** An infix operator. */
 export const infix = (symbol: string, help: string, takes: ScalarName, cast?: string): FormOperator => ({
   help,
   takes,

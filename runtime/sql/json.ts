@@ -82,7 +82,6 @@ export const built = (pairs: readonly Pair[]): Sql =>
     ', ',
   )})`
 
-/** Makes a value that becomes an object. */
 export type MakeObject = (pairs: readonly Pair[]) => Sql
 
 /**

@@ -90,7 +90,6 @@ export const operators = {
 
 export type OperatorName = keyof typeof operators
 
-/** The operators between columns. */
 export const columnOperators = ['eq', 'gt', 'gte', 'lt', 'lte', 'neq'] as const satisfies readonly OperatorName[]
 
 export type ColumnOperatorName = (typeof columnOperators)[number]

@@ -46,7 +46,6 @@ const json: PgType = { ...plain('JSON', none), json: 'json-text', orderable: fal
 /** Types that are not in the table. */
 export const opaqueType: PgType = { ...plain('Opaque', none), alike: false }
 
-/** Types of pg_catalog by name. */
 export const pgTypes: ReadonlyMap<string, PgType> = new Map([
   ['int2', numberType('Int', 'BigInt', 'Int')],
   ['int4', numberType('Int', 'BigInt', 'Int')],

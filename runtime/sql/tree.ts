@@ -9,7 +9,6 @@ declare const identText: unique symbol
 /** Finished SQL text. It contains no value of a user. */
 export type SqlText = string & { readonly [sqlText]: true }
 
-/** A quoted name in SQL text. */
 export type Ident = SqlText & { readonly [identText]: true }
 
 export type Sql =
@@ -51,7 +50,6 @@ export interface SizeHole {
   readonly plus: number
 }
 
-/** A sequence of nodes. */
 interface Parts {
   readonly kind: 'parts'
   readonly nodes: readonly Sql[]

@@ -18,7 +18,6 @@ const quote = (text: string): string => JSON.stringify(text)
 const ended = (sentence: string): string => (/[.?!]$/.test(sentence) ? sentence : `${sentence}.`)
 const quoted = (names: readonly string[]): string => names.map(quote).join(', ')
 
-/** All kinds of diagnostics. */
 export const diagnosticKinds = {
   'comment-json': kind<{ text: string }>(
     'error',
@@ -265,7 +264,6 @@ export const fieldLosses: ReadonlySet<string> = new Set<keyof typeof diagnosticK
   'label-unusable',
 ])
 
-/** A value together with the diagnostics of its creation. */
 export interface WithDiagnostics<T> {
   readonly value: T
   readonly diagnostics: readonly Diagnostic[]

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-/** The package that generated clients import. */
 export const clientPackage = '@catalograph/client'
 
 /** Whether modules of a folder find it, in the folder itself or in one above (Node manual, Modules). */

@@ -96,7 +96,6 @@ const declareInterface = (
   properties: members.map((member) => ({ ...member, isReadonly: true })),
 })
 
-/** The function that creates an object of this type from a client. */
 const declareMaker = (
   name: string,
   client: string,

@@ -2,7 +2,6 @@ import { StructureKind, type ImportDeclarationStructure } from 'ts-morph'
 import type { PrintedStatements } from '../../emit/printer.ts'
 import type { ClientFile } from './layout.ts'
 
-/** Records the import of a name that another file of the client exports, and returns it. */
 export type MentionFrom = (from: ClientFile | undefined, name: string) => string
 
 /**

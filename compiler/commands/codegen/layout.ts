@@ -33,7 +33,6 @@ export interface Layout {
   readonly modules: readonly Module[]
   /** The module that declares a type; undefined for scalars and for types of the client library. */
   readonly moduleOf: (type: string) => Module | undefined
-  /** Name of a type in TypeScript. */
   readonly identifier: (type: string) => string
   /** The row type of which a type is a part; undefined for inputs, for rows, and for others. */
   readonly rowOf: (type: string) => RowPart | undefined
@@ -116,7 +115,6 @@ const writes: readonly NamePart[] = [
   ...partNames.writing,
 ]
 
-/** The file that declares a type of a module in TypeScript. */
 export const declaringFile = (module: Module, type: string): ClientFile =>
   module.table === null || writes.some((part) => type === `${module.table?.row.name}${partNames.suffixes[part]}`)
     ? module

@@ -59,9 +59,7 @@ export const databaseSource = ({ url, schemas }: DatabaseSourceOptions, role: st
 
 const schemaOf = (manifest: Manifest, role: string): GraphQLSchema => buildView(manifest, role).complete()
 
-/** The credentials for a service. */
 interface ServiceCredentials {
-  /** The project key. */
   readonly key: string
   /** The token of the role whose schema is requested. */
   readonly token: string

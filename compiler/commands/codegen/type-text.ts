@@ -20,7 +20,6 @@ import { typesOf, type Layout, type Module } from './layout.ts'
 import { argumentsOf } from './page.ts'
 import { numericScalars, scalarFacts } from './source.ts'
 
-/** A member of an interface, without its kind. */
 export interface ClientMember extends Pick<PropertySignatureStructure, 'docs' | 'hasQuestionToken'> {
   readonly name: string
   readonly type: string
@@ -123,6 +122,5 @@ function inputText(type: GraphQLInputType, leaf: (type: GraphQLNamedType) => str
 
 const inBrackets = (text: string): string => (text.includes(' ') ? `(${text})` : text)
 
-/** The type of an object without a declared interface. */
 export const objectType = (members: readonly ClientMember[]): string =>
   `{ ${members.map(({ name, type, hasQuestionToken }) => `readonly ${name}${hasQuestionToken === true ? '?' : ''}: ${type}`).join('; ')} }`

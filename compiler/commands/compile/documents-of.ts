@@ -93,7 +93,6 @@ export function filesOf(
   return { files: { ...files, ...legibleDocuments(files, documents) }, kept }
 }
 
-/** Whether some role of its lists can use the document of a fault. */
 function isAskedByOthers(
   faults: readonly DocumentFault[],
   documents: readonly GivenDocument[],

@@ -91,7 +91,6 @@ function paged(page: SizedPage, { times, pages }: RowTerm): RowTerm {
   return { times, pages: [...pages, page].toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) }
 }
 
-/** Whether the arguments of a field may name related rows. */
 function namesRows(visible: RoleVisibility, field: GraphQLField<unknown, unknown>): boolean {
   const meaning = meaningOf(field)
   if (meaning.kind === 'insert') return nestedRelations(visible, meaning.entity).size > 0

@@ -95,7 +95,6 @@ export interface ExampledDocument extends GivenDocument, DocumentSource {
 export interface Build {
   /** Of the compiler. */
   readonly version: string
-  /** From an earlier compile. */
   readonly earlier: FindEarlier
   /** Not newer than the revision. */
   readonly definitions: Definitions

@@ -52,7 +52,6 @@ interface Option {
   readonly values: readonly unknown[]
 }
 
-/** Each of these with each combination of values. */
 const combined = (options: readonly Option[], usual: readonly Given[]): readonly Given[] =>
   options.reduce(
     (all, { name, values }) => all.flatMap((given) => values.map((value) => withValue(given, name, value))),

@@ -102,7 +102,6 @@ async function allKeys(settings: Settings, listed: readonly ListedKey[]): Promis
   return [...known, ...others.map((key) => ({ ...key, origin: 'signed elsewhere' }))]
 }
 
-/** A key by its id, or by a token of the project. */
 async function givenKey(
   given: string,
   settings: Settings,

@@ -13,7 +13,6 @@ import type { Watched } from '../../model/live.ts'
 import { judgeFunction, judgeRelation, type Judge, type LiveVerdict } from './judge.ts'
 import { createClosureReader, type ClosureOptions } from './read-relations.ts'
 
-/** Triggers that report changes of live tables. */
 export interface LiveTriggers {
   /** SQL for whether the relation `c` of pg_class has them. */
   readonly hasTriggers: string
@@ -44,7 +43,6 @@ interface DatabaseRead {
 /** How often a database is read again that changes during the read. */
 const attempts = 5
 
-/** Reads a database for the compiler. */
 interface DatabaseReader {
   /** Returns `last` if the database still has its version. */
   readonly read: <Last extends Pick<DatabaseRead, 'catalog'>>(timed: Timed, last?: Last) => Promise<DatabaseRead | Last>

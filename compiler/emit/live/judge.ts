@@ -56,7 +56,6 @@ type Place = readonly [kind: 'rows' | 'relation' | 'function', oid: Oid]
 /** The consequences of reading a place. */
 interface Node {
   readonly refused: readonly LiveReason[]
-  /** The table of the rows. */
   readonly table: KnownRelation | null
   readonly to: readonly Place[]
 }
@@ -174,7 +173,6 @@ function isLive(judge: Judge, { comment, schemaComment, parents }: KnownRelation
   return parent === undefined ? (liveOf('schema', schemaComment) ?? false) : isLive(judge, parent)
 }
 
-/** The dependencies of an object. */
 const dependsOn = ({ closure }: Judge, { depends, ...object }: Known): readonly Place[] => [
   ...depends.relations.map((oid): Place => ['relation', oid]),
   ...[
@@ -194,7 +192,6 @@ function faultsOf({ closure: { functions } }: Judge, object: Known): readonly Li
   return [...object.depends.faults, ...ofSystem].map((fault) => reasonOf(object, fault))
 }
 
-/** The faults of Postgres' functions, for any caller. */
 function systemFaults({ system, schema, name, depends }: KnownFunction): readonly Fault[] {
   const kind = system && schema === 'pg_catalog' ? systemFault(name) : null
   return [...(kind === null ? [] : [{ kind }]), ...(system ? depends.faults : [])]
@@ -210,7 +207,6 @@ const isAwaited = (judge: Judge, { schema, name, parents }: KnownRelation): bool
 const liveOf = (kind: 'relation' | 'schema', comment: string | null): boolean | null =>
   comment === null ? null : readComment(coreTable, kind, () => '', comment).settings.live
 
-/** It has no parents. */
 const isTop = ({ parents }: KnownRelation): boolean => parents.length === 0
 
 const isTable = ({ kind }: KnownRelation): boolean => kind === 'r' || kind === 'p'
@@ -228,7 +224,6 @@ const nameKnown = ({ schema, name, kind }: KnownRelation): string =>
 const nameCalled = ({ schema, name, types }: KnownFunction): string =>
   nameFunction({ schema, name, args: types.map((typeText) => ({ typeText })) })
 
-/** Without duplicates, by sentence. */
 const reasonsInOrder = (reasons: readonly LiveReason[]): readonly LiveReason[] =>
   [...new Map(reasons.map((reason) => [reason.sentence, reason])).values()].sort((a, b) =>
     compareBytes(a.sentence, b.sentence),

@@ -60,7 +60,6 @@ export function systemFault(name: string): 'clock' | 'volatile' | 'unknown' | nu
   return readsTables.test(name) ? 'unknown' : null
 }
 
-/** Settings with the claims of a request. */
 const isClaim = (setting: string): boolean => /^request\.jwt\.claims?(\.|$)/i.test(setting)
 
 /** Words for the present time in a date or time. */
@@ -232,7 +231,6 @@ function settingMentions(args: unknown): Mentions {
   return { ...nothing, faults }
 }
 
-/** A string literal, with or without a type. */
 function literalOf(node: unknown): string | null {
   if (!isJsonObject(node)) return null
   const { A_Const: constant, TypeCast: cast } = node

@@ -156,7 +156,6 @@ const relation = {
   usage: eachOf(text),
   rights: eachOf(text),
   subscribed: bool,
-  /** Its changes are reported. */
   reported: bool,
 }
 
@@ -201,7 +200,6 @@ export type FunctionRow = RowOf<typeof fn>
 export interface ReadObjects {
   readonly relations: readonly RelationRow[]
   readonly functions: readonly FunctionRow[]
-  /** The functions of operators. */
   readonly operators: readonly { readonly oid: Oid; readonly code: Oid }[]
   /** The possible meanings of names, by their ids. */
   readonly names: readonly RowOf<typeof named>[]

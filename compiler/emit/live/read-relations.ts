@@ -20,7 +20,6 @@ export interface KnownFunction extends FunctionRow {
 export interface Closure {
   readonly relations: ReadonlyMap<Oid, KnownRelation>
   readonly functions: ReadonlyMap<Oid, KnownFunction>
-  /** The functions of operators. */
   readonly operators: ReadonlyMap<Oid, Oid>
 }
 
@@ -36,7 +35,6 @@ export interface ClosureOptions {
   readonly hasTriggers: string
 }
 
-/** A name in a body, and the schemas of its lookup. */
 interface Lookup extends Named {
   readonly path: readonly string[]
 }
@@ -147,7 +145,6 @@ const gone = 'an object was dropped while what it reads was looked up'
 /** The known dependencies of these objects. */
 interface Reached {
   readonly closure: Closure
-  /** The complete question for them. */
   readonly question: Question
   /** The part that was not asked yet. */
   readonly missing: Question

@@ -100,7 +100,6 @@ async function signIn(linking: Linking, account: AccountFacts, confirm: boolean)
   return userOf(run, account.id)
 }
 
-/** Adds the identity, and its data to the account's metadata. */
 async function joinIdentity(linking: Linking, userId: string): Promise<void> {
   const { run, provider, profile } = linking
   await keepIdentity(linking, userId)

@@ -78,7 +78,6 @@ async function spend(run: RunStatement, idToken: string, { exp }: VerifiedClaims
   }
 }
 
-/** The token contains the hash of its client's secret nonce. */
 function checkNonce(nonce: string, claims: VerifiedClaims): void {
   const named = typeof claims['nonce'] === 'string' ? claims['nonce'] : ''
   if ((nonce === '') !== (named === '')) {

@@ -102,7 +102,6 @@ async function checkPasswordChange(tools: AuthTools, call: Updating, password: s
   return { nonceToken }
 }
 
-/** The token of the typed code. */
 async function checkNonce({ oneTime, database }: AuthTools, { body, user, settings }: Updating): Promise<string> {
   const { nonce = '' } = body
   if (nonce === '') throw refuse('reauthentication_needed')

@@ -18,7 +18,6 @@ export interface ErrorAnswer {
   readonly unexpected: boolean
 }
 
-/** The meaning of a database failure for the caller. */
 const databaseCodes: Readonly<Record<DatabaseFailureKind, AuthErrorCode>> = {
   unavailable: 'unavailable',
   timeout: 'request_timeout',

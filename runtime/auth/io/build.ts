@@ -14,10 +14,8 @@ export const anything = (description: string) => Type.Unknown({ description })
 export const time = Type.String({ format: 'date-time' })
 export const id = Type.String({ format: 'uuid' })
 
-/** An object that has these members and no others. */
 export const exactly = <P extends TProperties>(members: P) => Type.Object(members, { additionalProperties: false })
 
-/** A schema of schemas.ts, by its name. */
 export const ref = (name: string): TSchema => Type.Ref(`#/components/schemas/${name}`)
 
 export const ok = <S extends TSchema>(schema: S) => ({ 200: { kind: 'json', schema } }) as const

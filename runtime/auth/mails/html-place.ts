@@ -41,7 +41,6 @@ const rawElements: ReadonlySet<string> = new Set([
   'plaintext',
 ])
 
-/** The state after a piece of literal text. */
 export function after(state: HtmlState, literal: string): HtmlState {
   let step: Step = { state, at: 0 }
   while (step.at < literal.length) step = next(step, literal)
@@ -121,7 +120,6 @@ function inValue(state: HtmlState & { readonly in: 'value' }, at: number, litera
   return { state: { in: 'tag', element: state.element }, at: end + 1 }
 }
 
-/** The state after a variable, whose value is unknown. */
 export function afterVariable(state: HtmlState): HtmlState {
   return state.in === 'value' ? { ...state, before: `${state.before}\u{fffd}` } : state
 }

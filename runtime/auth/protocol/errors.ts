@@ -151,7 +151,6 @@ export class OauthFailure extends Error {
   }
 }
 
-/** The versions of the API with different answers. */
 export type ApiVersion = 'initial' | '2024-01-01'
 
 /** The body of a refusal (spec/auth.md 2.4). */

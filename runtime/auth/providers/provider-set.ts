@@ -34,7 +34,6 @@ export interface Provider {
   readonly verify: (client: ProviderClient, idToken: string, accessToken: string) => Promise<VerifiedClaims>
 }
 
-/** Every provider of the table, by name. */
 export type ProviderSet = Readonly<Record<ProviderName, Provider>>
 
 /** The issuer of each provider's tokens: its own, or the operator's replacement for tests. */

@@ -82,7 +82,6 @@ const unknownHashMs = 100
 const longestStepMs = 6_000
 
 interface HashPace {
-  /** Kinds in the database. */
   readonly kinds: readonly string[]
   /** Cost of new hashes. */
   readonly cost: number

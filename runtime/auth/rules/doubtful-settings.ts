@@ -54,7 +54,6 @@ const plainStrangers: readonly string[] = ['https', 'http'].flatMap((scheme) =>
   ),
 )
 
-/** An address of a stranger that an entry allows, found with the glob itself. */
 function strangerOf(entry: string): string | undefined {
   const settings = { site_url: 'https://site.invalid', redirect_allow_list: [entry] }
   return candidates(entry).find((address) => isStrange(address) && judgeRedirect(address, settings).kind === 'allowed')

@@ -23,7 +23,6 @@ export function normalEmail(address: string): string {
   return address.toLowerCase()
 }
 
-/** A mailbox that confirms a change of address. */
 export type ChangeMailbox = 'email_change_new' | 'email_change_current'
 
 /** The mailboxes that must confirm a change; always the new one, which only this proves (spec/auth.md 5.4). */

@@ -61,7 +61,6 @@ export function withBoth(destination: string, fields: Fields): string {
   return `${withQuery(destination, fields)}#${fragmentOf(fields)}`
 }
 
-/** The tokens of a session, and further fields. */
 export function withTokens(destination: string, session: SessionJson, more: Fields): string {
   const { access_token, expires_at, expires_in, refresh_token } = session
   return withFragment(destination, {

@@ -12,7 +12,6 @@ const providerNames = (metadata: JsonObject | null): readonly string[] => {
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
 }
 
-/** Those of the metadata and one more. */
 export function addProvider(metadata: JsonObject | null, name: string): Providers {
   const names = providerNames(metadata)
   return onlyProviders(metadata, names.includes(name) ? names : [...names, name])
@@ -84,7 +83,6 @@ export interface AccountFacts {
 export interface LinkFacts {
   /** The account with the provider's subject. */
   readonly owner: AccountFacts | null
-  /** The accounts with the provider's address. */
   readonly sameAddress: readonly AccountFacts[]
   /** The provider's address in lower case; null: none that is valid. */
   readonly email: string | null

@@ -2,7 +2,6 @@ import type { AuthSettings } from '../settings/setting-keys.ts'
 
 /** Limits by source address (spec/auth.md 10). */
 
-/** Groups of endpoints that share a limit. */
 export type LimitGroup = 'sign-up' | 'token' | 'verify' | 'factor'
 
 /** A token bucket: its capacity, and its refill rate. */

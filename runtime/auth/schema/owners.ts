@@ -58,7 +58,6 @@ end $$`
 
 export const hasGivable = async (query: Query): Promise<boolean> => (await query(`${givable} limit 1`)).rows.length > 0
 
-/** An object of auth that a role cannot use. */
 export interface ForeignObject {
   /** `table catalograph_auth.settings` */
   readonly object: string

@@ -62,7 +62,6 @@ interface ClaimFacts {
     readonly id: string
     readonly aal: AssuranceLevel | null
     readonly amr: readonly AmrEntry[]
-    /** Mark of the refresh token that comes with it. */
     readonly refreshMark: string
   } | null
   /** Unix seconds, rounded down: never in the future (spec/auth.md, attack 37). */

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 
-/** A task of a hashing thread. */
 export type HashingTask =
   | { readonly kind: 'hash'; readonly password: string; readonly cost: number }
   | { readonly kind: 'compare'; readonly password: string; readonly stored: string | null; readonly cost: number }
@@ -8,7 +7,6 @@ export type HashingTask =
 /** Whether a password is right; `outdated`: it is, and its hash should be replaced now that the password is known. */
 export type HashVerdict = 'wrong' | 'right' | 'outdated'
 
-/** The hash, or a HashVerdict. */
 export type HashingAnswer = string
 
 /** Linux names the current thread (proc(5)), and gives each thread its own priority (setpriority(2)). */

@@ -57,7 +57,6 @@ export interface IssuedToken extends Omit<PendingToken, 'userId'> {
   readonly code: string
 }
 
-/** A code that a person types. */
 interface TypedCode {
   readonly address: string
   readonly code: string

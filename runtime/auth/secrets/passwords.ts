@@ -23,7 +23,6 @@ export interface Passwords {
   readonly judge: (password: string, stored: string | null) => Promise<HashVerdict>
   /** The same, as whether the password is right. */
   readonly compare: (password: string, stored: string | null) => Promise<boolean>
-  /** For one call. */
   readonly on: (call: Partial<HashingCall>) => Passwords
 }
 
@@ -46,7 +45,6 @@ const usualCores = (processes: number): number =>
 export interface HashingOptions {
   /** The number of processes of one service that share the cores. */
   readonly processes?: number
-  /** The cores for hashing. */
   readonly cores?: number
   /** The most that wait for each core, and for one party. */
   readonly waiting?: number

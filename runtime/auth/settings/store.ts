@@ -19,7 +19,6 @@ interface RoleFault {
   readonly problem: string
 }
 
-/** The roles that any caller can have. */
 const rolesOfEverybody: readonly string[] = ['anon', 'authenticated']
 
 /** The roles that bypass policies, whatever the setting says. */

@@ -46,7 +46,6 @@ export const userColumns = `u.id, u.aud, u.role, u.email, u.phone, u.encrypted_p
 export const sessionColumns = `s.id, s.user_id, s.aal, s.factor_id,
     extract(epoch from now() - s.created_at)::float8 as age`
 
-/** The same for a SignedSession. */
 export const signedColumns = `${sessionColumns}, ${methods} as amr`
 
 /** The rows of a query, each as one JSON value, column `row`: printed, sent and parsed in less time than a column for each member. */
@@ -90,7 +89,6 @@ export function defineLookup<Row extends object, Values extends readonly unknown
   return async (run, ...values) => (await run(lookup, parameters(...values)))[0] ?? null
 }
 
-/** The value of one column. */
 export function defineValue<Value, Values extends readonly unknown[]>(
   name: string,
   text: string,

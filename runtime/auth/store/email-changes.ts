@@ -18,7 +18,6 @@ export const beginChange = defineAction<[userId: string, email: string]>(
   `update auth.users set email_change = $2, email_change_confirm_status = 0, updated_at = now() where id = $1`,
 )
 
-/** One of two mailboxes has confirmed the pending change. */
 export const noteFirstConfirmation = defineAction<[userId: string, slot: ChangeMailbox]>(
   'auth.email-changes.note-first',
   `with changing as (

@@ -49,7 +49,6 @@ export const deleteAbandonedFactors = defineAction<[userId: string, alsoUnnamed:
     or ($2 and factor_type = 'totp' and coalesce(trim(friendly_name), '') = ''))`,
 )
 
-/** The user's enrolments beside the verified factor. */
 export const deleteOtherEnrolments = defineAction<[userId: string, id: string]>(
   'auth.factors.delete-other-unverified',
   `delete from auth.mfa_factors

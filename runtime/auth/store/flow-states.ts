@@ -20,7 +20,6 @@ const insert = statement<object>(
   select id, $10::uuid from flow where $10::uuid is not null`,
 )
 
-/** A flow whose browser returned from the provider. */
 export interface ReturnedFlow {
   readonly id: string
   readonly auth_code: string
@@ -50,7 +49,6 @@ const findIssued = defineValue<boolean, [id: string]>(
   'issued',
 )
 
-/** A flow with an issued code, for the exchange. */
 export interface IssuedFlow {
   readonly id: string
   readonly user_id: string
@@ -173,7 +171,6 @@ export const deleteIssuedFlowsOf = defineAction<[userId: string]>(
   'delete from auth.flow_state where user_id = $1 and auth_code_issued_at is not null',
 )
 
-/** Voids all flows of the user. */
 export const deleteFlowsOf = defineAction<[userId: string]>(
   'auth.flow-states.delete-of-user',
   `delete from auth.flow_state

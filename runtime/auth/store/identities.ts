@@ -43,7 +43,6 @@ export const putProviderIdentity = defineAction<[identity: ProviderIdentity]>(
   ({ userId, provider, subject, data }) => [userId, provider, subject, data],
 )
 
-/** Removes all other identities of a user. */
 export const deleteOtherIdentities = defineAction<[userId: string, provider: string, subject: string]>(
   'auth.identities.delete-other-than',
   'delete from auth.identities where user_id = $1 and (provider, provider_id) <> ($2::text, $3::text)',

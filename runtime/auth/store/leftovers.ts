@@ -30,7 +30,6 @@ const lastYear = `now() - interval '1 year'`
 const isOlderBy = (time: string, parameter: string): string =>
   `${time} < ${old} - ${parameter}::float8 * interval '1 second'`
 
-/** One table. */
 interface Walk {
   readonly table: string
   /** Condition on a row `t` that is unneeded; $2 and further are the `values`. */

@@ -5,7 +5,6 @@ import { defineAction, defineTest } from './define.ts'
 
 /** catalograph_auth.mail_requests: answered requests for mails that are still to be made. */
 
-/** The kinds of mails that can be requested. */
 export type MailRequestKind = 'recovery' | 'sign-in' | 'confirmation' | 'email-change'
 
 export interface MailRequest {

@@ -37,7 +37,6 @@ const wait = statement<{ readonly seconds: number | null }>(
   from bounds where excess > 0`,
 )
 
-/** Mails that are to be sent, and the most that may be within an hour. */
 export interface MailCount {
   readonly mails: number
   /** Those to addresses that may have no account. */

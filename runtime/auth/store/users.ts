@@ -203,7 +203,6 @@ export const findIdentityOwner = defineLookup<AccountFacts, [provider: string, s
   where i.provider = $1 and i.provider_id = $2 and u.deleted_at is null for update of u`,
 )
 
-/** All accounts with an address, locked. */
 export const findAccountsByAddress = defineList<AccountFacts, [email: string]>(
   'auth.linking.by-address',
   `select ${facts} from auth.users u

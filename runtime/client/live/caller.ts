@@ -4,14 +4,12 @@ import type { PresentSession } from '../present-session.ts'
 import { tickMs, type Refresher } from '../refresh.ts'
 import type { Session } from '../types.ts'
 
-/** The caller of a stream. */
 export interface StreamCaller {
   /** The token to use, other than `refused`; null if the user has changed or signed out. Rejects with AuthError. */
   readonly token: (refused: string | null) => Promise<string | null>
   readonly close: () => void
 }
 
-/** Events of a stream's caller. */
 export interface CallerListener {
   /** There is a new token. */
   readonly renewed: () => void

@@ -27,7 +27,6 @@ export const passingCodes: ReadonlySet<string> = new Set([
   'UNAVAILABLE',
 ])
 
-/** Codes of refused keys and tokens. */
 export const credentialCodes: ReadonlySet<string> = new Set(['KEY_INVALID', 'KEY_MISSING', 'TOKEN_INVALID'])
 
 export const lost = (code: string, message: string, waitMs = 0): End => ({

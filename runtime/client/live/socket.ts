@@ -38,7 +38,6 @@ interface Subscribed {
   isAnswered: boolean
 }
 
-/** A socket, and how far it and its streams are. */
 interface SocketState extends Pick<SocketParts, 'environment' | 'gone'> {
   readonly socket: Socket
   readonly streams: Map<string, Subscribed>
@@ -101,7 +100,6 @@ const send = (socket: Socket, message: Fields): void => socket.send(JSON.stringi
 const subscribe = (socket: Socket, id: string, body: string): void =>
   socket.send(`{"id":"${id}","type":"subscribe","payload":${body}}`)
 
-/** By the type of the message. */
 const hear: Readonly<Record<string, (state: SocketState, id: string, payload: unknown) => void>> = {
   connection_ack: (state) => {
     state.greeted = true

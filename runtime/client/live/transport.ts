@@ -12,7 +12,6 @@ export interface StreamRequest {
   readonly eventId: string
 }
 
-/** Events of a connected stream. */
 export interface StreamSink {
   /** The service has accepted the request; before its first answer. */
   readonly connected: () => void

@@ -25,7 +25,6 @@ interface Asked {
   readonly select: unknown
 }
 
-/** A document of one field with its variables, and the reader of its value. */
 export interface Request {
   readonly document: string
   readonly variables: Fields

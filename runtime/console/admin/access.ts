@@ -36,7 +36,6 @@ const tables = statement<ShownTable>(
   from ${served} order by 1, 2`,
 )
 
-/** The privileges of a role on a table, and the policies for it. */
 interface TablePrivileges extends TableName {
   /** Null: the role does not exist. */
   readonly role: string | null

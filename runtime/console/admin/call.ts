@@ -29,7 +29,6 @@ export type PoliciesAnswer = AnswerOf<typeof io.getPolicies>
 export type AccessAnswer = AnswerOf<typeof io.getAccess>
 /** The rows of a table that a command reaches. */
 export type CommandAccess = AccessAnswer['select']
-/** Every refusal. */
 export type RefusalAnswer = AnswerOf<typeof io.patchSettings, 422>
 
 export interface AdminParts extends AuthParts {
@@ -42,7 +41,6 @@ export interface AdminParts extends AuthParts {
   readonly live: () => Promise<readonly LiveObservation[]>
   /** The duration in milliseconds from which a request is slow; 0: none is. */
   readonly slowMs: number
-  /** The served schemas. */
   readonly schemas: readonly string[]
   /** Runs statements like a request's. */
   readonly asCaller: RunExchange

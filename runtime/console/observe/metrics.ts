@@ -96,7 +96,6 @@ export interface Metrics {
   readonly http: (request: HttpObservation) => void
   /** The delay from a change to its answer, in milliseconds. */
   readonly lag: (ms: number) => void
-  /** Counts the events of the log. */
   readonly event: (event: LogEvent) => void
   readonly contentType: string
   readonly text: () => Promise<string>
@@ -191,7 +190,6 @@ export async function createMetrics(sources: MetricsSources): Promise<Metrics> {
   }
 }
 
-/** The metrics of several processes as one. */
 interface MetricsSum {
   readonly contentType: string
   /** @param values of each process, by its `Metrics.values` */

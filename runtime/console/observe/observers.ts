@@ -7,7 +7,6 @@ import type { MetricsSources } from './read-metrics.ts'
 import { createRequestLog, phaseTimesOf, tookMs } from './request-log.ts'
 import { createTraces } from './traces.ts'
 
-/** All observers of requests, as the settings enable them. */
 export interface Observers {
   readonly request: ObserveRequest
   /** The slow and failed ones that all workers keep. */

@@ -16,7 +16,6 @@ export interface MetricsSources {
   readonly replicas: (() => ReplicasStats) | null
 }
 
-/** A metric whose figures are read on each scrape. */
 interface ReadMetric {
   readonly kind: 'Counter' | 'Gauge'
   readonly name: string
@@ -52,7 +51,6 @@ export function registerReadMetrics(
   }
 }
 
-/** A figure without labels. */
 const gauge = (name: string, help: string, figure: () => number): ReadMetric => ({
   kind: 'Gauge',
   name,

@@ -2,7 +2,6 @@ import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { Metrics } from './metrics.ts'
 
-/** The address of metrics, separate from that of clients. */
 export interface MetricsAddress {
   readonly host: string
   readonly port: number

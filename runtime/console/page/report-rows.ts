@@ -2,8 +2,6 @@ import type { Advice } from '../../graphql/report/report-limits.ts'
 import type { LiveReport } from '../../graphql/report/report-live.ts'
 import type { SchemaReport } from '../../graphql/report/report.ts'
 
-/** The schema report as rows of one table. */
-
 export interface ReportRow {
   readonly key: string
   readonly object: string

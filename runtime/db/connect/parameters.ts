@@ -138,7 +138,6 @@ export const hostsOf = ({ host = '', port = '' }: ConnectionParameters): readonl
   })
 }
 
-/** The name of a host in error messages. */
 export const hostName = ({ host = 'localhost', port = 5432 }: Host): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 

@@ -15,7 +15,6 @@ import {
 } from './parameters.ts'
 import { optionsText, pairsOf, type SettingPairs, type StartupSettings } from './startup.ts'
 
-/** How clients are made and ended. */
 export interface Opening<C extends pg.ClientBase> {
   readonly connect: (config: pg.ClientConfig) => Promise<C>
   readonly end: (client: C) => void

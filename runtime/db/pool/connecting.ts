@@ -8,8 +8,6 @@ import { createSocket } from '../wire/messages.ts'
 import { createConnection, type Connection, type Described, type Pooled } from '../wire/exchange.ts'
 import { settingsOn } from './backend-settings.ts'
 
-/** How the connections of a pool are made, straight or through a pooler. */
-
 export interface ConnectingOptions {
   readonly server: Server
   readonly pooler: PoolerSetting

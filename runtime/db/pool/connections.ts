@@ -124,7 +124,6 @@ const sweep = (pool: ConnectionPool): void => {
   endIdle(pool, fresh === -1 ? pool.idle.length : fresh)
 }
 
-/** Ends those that were idle for longest. */
 const endIdle = (pool: ConnectionPool, count: number): void => {
   for (const { connection } of pool.idle.splice(0, count)) endClient(connection.client)
   if (pool.idle.length > 0 || pool.sweeping === null) return
@@ -189,7 +188,6 @@ const grantConnection = (
   )
 }
 
-/** Grants available connections to waiting requests. */
 const serveWaiting = (pool: ConnectionPool): void => {
   const { waiting, places } = pool
   while (waiting.queued.count > 0 && (pool.idle.length > 0 || pool.open < places.max)) {

@@ -41,7 +41,6 @@ export interface Runner extends RunnerParts {
   answeredAt: number
 }
 
-/** An exchange that is to run. */
 interface Attempt {
   readonly runner: Runner
   readonly exchange: Exchange
@@ -50,7 +49,6 @@ interface Attempt {
   until: number | null
 }
 
-/** One that has its connection. */
 interface Running {
   readonly attempt: Attempt
   readonly connection: Connection
@@ -118,7 +116,6 @@ export const createRunner = (parts: RunnerParts): Runner => ({
   answeredAt: -Infinity,
 })
 
-/** Ends everything that runs. */
 export const endRunning = ({ running }: Runner, cause: EndCause): void => {
   for (const run of running.all()) endRun(run, cause)
 }

@@ -74,7 +74,6 @@ export function statement<R extends object>(name: string, text: string): TypedSt
 const times: ReadonlySet<number> = new Set([pg.types.builtins.TIMESTAMPTZ, pg.types.builtins.TIMESTAMP])
 const asPrinted = (text: string): string => text
 
-/** How the rows of a statement become objects. */
 type Decode = (row: ResultRow) => object
 
 function createDecode(columns: readonly ResultColumn[]): Decode {
@@ -105,13 +104,11 @@ function elementOf(value: unknown): string {
   return text === null ? 'null' : `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** An acquired connection. */
 interface AcquiredConnection {
   readonly connection: Connection
   /** Statements before those of a transaction, in its first round trip. */
   readonly opening: readonly SentStatement[]
   readonly decodes: ReadonlyMap<string, Decode>
-  /** A statement failed. */
   failed: boolean
   /** A failure left the state of the connection unknown. */
   mustDestroy: boolean
@@ -192,7 +189,6 @@ const isRolledBack = (error: unknown): boolean =>
 
 const attempts = 3
 
-/** Retries work that was rolled back by a conflict or a lost prepared name. */
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

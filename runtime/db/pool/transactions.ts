@@ -15,7 +15,6 @@ export interface Queued {
 /** Sends what is queued in one round trip, after others of which no rows are wanted. Never rejects. */
 export type SendQueued = (queue: readonly Queued[], before: readonly SentStatement[]) => Promise<void>
 
-/** The connection that a transaction has. */
 interface TransactionConnection {
   readonly acquired: {
     /** Statements before those of a transaction, in its first round trip. */

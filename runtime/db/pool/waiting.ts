@@ -5,7 +5,6 @@ import { createDeadlines } from '../../lib/timers.ts'
 import type { Connection } from '../wire/exchange.ts'
 import { DatabaseFailure, type DatabaseFailureKind } from '../failures/failures.ts'
 
-/** The queue for connections. */
 export interface Waiting {
   /** Fails with DatabaseFailure: overloaded, deadline, gone or stopping. */
   readonly wait: (context: RequestContext | undefined) => Promise<Connection>

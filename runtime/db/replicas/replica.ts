@@ -12,7 +12,6 @@ export type ReplicaFault =
   | 'on another timeline'
   | 'late'
 
-/** The state of a replica, for reports. */
 export interface ReplicaState {
   /** Null: it serves requests. */
   readonly fault: ReplicaFault | null

@@ -209,7 +209,6 @@ function together<T>(ask: () => Promise<T>): () => Promise<T> {
   return () => (next ??= begin(running))
 }
 
-/** Logs when a replica is left out, and when it is used again. */
 function createFaultLog(log: Log): (replica: number, state: ReplicaState, reason: string | null) => void {
   const known = new Map<number, ReplicaState['fault']>()
   return (replica, { fault }, reason) => {

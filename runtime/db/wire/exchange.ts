@@ -20,7 +20,6 @@ import type { SettingPairs } from '../connect/startup.ts'
  */
 
 export type ExchangeResult =
-  /** The rows of each statement. */
   | { readonly kind: 'rows'; readonly rows: readonly (readonly ResultRow[])[] }
   /**
    * `begun`: the number of statements that were planned and had their parameters read, `completed`: the number that
@@ -37,7 +36,6 @@ export type ExchangeResult =
 /** Receives the columns of each named statement that a connection prepares and that returns rows. */
 export type Described = (name: string, columns: readonly ResultColumn[]) => void
 
-/** A statement as it was sent, and whether it is prepared under its name. */
 interface Parsing {
   readonly statement: PreparedText
   readonly named: boolean
@@ -73,7 +71,6 @@ export interface Pooled {
   readonly lostName: () => void
 }
 
-/** A connection and what it has prepared. */
 export interface Connection {
   readonly client: pg.Client
   /** Null: it has a backend of its own. */
@@ -229,7 +226,6 @@ const namedWithin = (statements: readonly SentStatement[]): readonly SentStateme
   })
 }
 
-/** The indexes of the statements that must be parsed before use. */
 const unprepared = (prepared: PreparedNames, statements: readonly SentStatement[]): ReadonlySet<number> => {
   const names = new Set<string>()
   const places = new Set<number>()

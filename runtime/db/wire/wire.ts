@@ -82,7 +82,6 @@ const putValue = (cursor: Cursor, value: string | null): void => {
 /** Of every message: type and length. */
 const header = 5
 
-/** Types of messages, as ASCII letters. */
 const messageTypes = { bind: 0x42, close: 0x43, describe: 0x44, execute: 0x45, parse: 0x50, sync: 0x53 }
 const ofStatement = 0x53
 

@@ -48,7 +48,6 @@ export function collectionArguments(entity: EntityFacts, types: SchemaTypes): Gr
   }
 }
 
-/** The arguments that select a page of a collection. */
 export const pageArgs = (most: number): GraphQLFieldConfigArgumentMap => ({
   first: {
     type: scalars.Int,
@@ -146,7 +145,6 @@ export function logicalFields(self: GraphQLInputObjectType): readonly InputField
   ]
 }
 
-/** The filter of values of a type. */
 export function filterType(
   visible: RoleVisibility,
   name: string,

@@ -34,13 +34,11 @@ export const orderByDirection = new GraphQLEnumType({
   },
 })
 
-/** A field of a filter. */
 export type OperandField = readonly [
   name: string,
   config: { readonly type: GraphQLInputType; readonly description: string },
 ]
 
-/** The type of the operand of an operator on a type. */
 export const operandType = (name: OperatorName, type: GraphQLInputType): GraphQLInputType => {
   switch (operators[name].operand) {
     case 'value':
@@ -53,7 +51,6 @@ export const operandType = (name: OperatorName, type: GraphQLInputType): GraphQL
   }
 }
 
-/** An input type with one field per operator, in name order. */
 export const comparison = (
   name: string,
   subject: string,
@@ -70,7 +67,6 @@ export const comparison = (
     ),
   })
 
-/** The filter of lists of values of a type. */
 export const listComparison = (name: string, type: GraphQLLeafType): GraphQLInputObjectType =>
   comparison(
     `${name}ListFilter`,

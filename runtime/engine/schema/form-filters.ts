@@ -32,7 +32,6 @@ export const filterOfForm = (
     fields: () => formFields(form, others(), isExtended),
   })
 
-/** In the order of their names. */
 function formFields(
   { usual, scalar, own, inputs }: FilterForm,
   others: readonly OperandField[],
@@ -59,7 +58,6 @@ function formFor({ forms }: RoleVisibility, name: string): FilterForm {
   return also === undefined ? form : { ...form, inputs: [...(also.inputs ?? []), ...(form.inputs ?? [])] }
 }
 
-/** The filters of forms for a role, and all types of one. */
 export function formFilters(visible: RoleVisibility) {
   const made = new Map<string, GraphQLInputObjectType>()
   // Two forms may have the same type.

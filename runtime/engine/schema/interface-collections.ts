@@ -28,7 +28,6 @@ export const collectedBy = ({ exposed, names }: RoleVisibility, name: string): r
         .toSorted((one, other) => (one.name < other.name ? -1 : 1))
     : []
 
-/** Names of interfaces with a collection. */
 export const collectedInterfaces = ({ exposed, names, manifest }: RoleVisibility): readonly string[] =>
   manifest.interfaces === true
     ? [...new Set(exposed.flatMap(({ collections = [] }) => collections))].filter(names.ownsCollection).sort()
@@ -56,7 +55,6 @@ export function interfaceCollectionField(name: string, of: readonly EntityFacts[
   )
 }
 
-/** The maximum number of rows of a page. */
 export const leastPage = (of: readonly EntityFacts[]): number => Math.min(...of.map(({ maxRows }) => maxRows))
 
 type MakeType = (

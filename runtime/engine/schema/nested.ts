@@ -7,7 +7,6 @@ import { nonNull, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
 /** Related rows in an insert (`nestedWrites`, spec/graphql.md 17.6). */
 
-/** A field for each relation whose rows an insert can contain. */
 export const nestedInputs = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): readonly InputField[] =>
   [...nestedRelations(visible, entity)].map(([name, { relation, target }]) => {
     const isForward = relation.direction === 'forward'

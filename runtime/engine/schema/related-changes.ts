@@ -9,7 +9,6 @@ import { nonNull, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
 /** Related rows in an update by key (`nestedWrites` with `updates`, spec/graphql.md 17.6). */
 
-/** A field for each relation. */
 export const makeRelatedInput =
   (visible: RoleVisibility): MakePart =>
   (entity, types) => {

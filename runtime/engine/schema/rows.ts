@@ -129,7 +129,6 @@ function computedField(visible: RoleVisibility, fn: FunctionFacts, types: Schema
   return field(type, { kind: 'computed', function: fn }, fn.description ?? `Computed by ${fn.field}.`, args)
 }
 
-/** The GraphQL type of a function's result, with its arguments and those of a collection. */
 export function functionResult(
   visible: RoleVisibility,
   fn: FunctionFacts,

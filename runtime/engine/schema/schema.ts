@@ -232,7 +232,6 @@ class SortedSchema extends GraphQLSchema {
   }
 }
 
-/** The type of a union, if its field is present. */
 function unionOf(row: GraphQLObjectType, { field, type }: UnionFacts): GraphQLNamedType | undefined {
   const shown = getNamedType(row.getFields()[field]?.type)
   return shown?.name === type ? shown : undefined

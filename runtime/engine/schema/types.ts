@@ -59,12 +59,9 @@ export interface SchemaTypes {
   readonly rowArguments: (of: EntityFacts | Manifest) => RowArguments
   /** Further arguments of fields with a collection of the relation. */
   readonly collectionArguments: (entity: EntityFacts) => GraphQLFieldConfigArgumentMap
-  /** Further fields of its connections. */
   readonly connectionFields: (entity: EntityFacts) => Fields
-  /** Further arguments of inserts. */
   readonly insertArguments: (entity: EntityFacts) => GraphQLFieldConfigArgumentMap
   readonly node: GraphQLInterfaceType
-  /** An interface from comments. */
   readonly interface: (name: string) => GraphQLInterfaceType
   /** The types of its collection; undefined: none. */
   readonly interfacePart: (name: string, part: InterfaceTypeName) => GraphQLNamedType | undefined
@@ -83,7 +80,6 @@ declare module '../additions.ts' {
     readonly collectionArguments?: (entity: EntityFacts, types: SchemaTypes) => GraphQLFieldConfigArgumentMap
     /** Further arguments of inserts into the relation, and members of the objects with related rows to insert. */
     readonly insertArguments?: (entity: EntityFacts, types: SchemaTypes) => GraphQLFieldConfigArgumentMap
-    /** Further fields of its connections. */
     readonly connectionFields?: (entity: EntityFacts, types: SchemaTypes) => Fields
   }
 }
@@ -182,7 +178,6 @@ const node = new GraphQLInterfaceType({
   },
 })
 
-/** Makes the types of a composite type. */
 export interface CompositeMakers {
   readonly object: (item: CompositeFacts, types: SchemaTypes) => GraphQLObjectType
   readonly filter: (item: CompositeFacts, types: SchemaTypes) => GraphQLInputObjectType

@@ -63,7 +63,6 @@ const makeOperatorInput =
     })
   }
 
-/** The types of all operators. */
 export const operatorMakers = (visible: RoleVisibility): Readonly<Record<ChangeOperatorName, MakePart>> =>
   Object.fromEntries(
     Object.keys(changeOperators).map((name) => [name, makeOperatorInput(visible, name as ChangeOperatorName)]),

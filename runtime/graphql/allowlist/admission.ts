@@ -5,7 +5,6 @@ import { refuse, type Refusal } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
-/** The table of a list. */
 export type ListTable = NonNullable<AllowlistFacts['table']>
 
 /**

@@ -14,7 +14,6 @@ export function replyFor(error: unknown, always: boolean): Reply {
   throw error
 }
 
-/** An internal error. */
 export const failedReply = (error: unknown): Reply => ({
   kind: 'failed',
   detail: error instanceof Error ? (error.stack ?? error.message) : String(error),

@@ -12,7 +12,6 @@ import type { Packed } from './packing.ts'
 /** The content of a request; its values are cloned, so they are few, or a text. */
 export interface Question extends Omit<DocumentRequest, 'mark'> {
   readonly kind: 'question'
-  /** The revision of the question. */
   readonly revision: string
   readonly queryOnly: boolean
   readonly live: boolean

@@ -10,9 +10,7 @@ export interface Thread<Asked = Question> {
   readonly ask: (revision: Revision, question: Asked) => Promise<ThreadAnswer>
 }
 
-/** The work of a thread. */
 interface ThreadWork {
-  /** The file of its module. */
   readonly module: string
   /** The parts of a revision that it receives before the first question about it. */
   readonly parts: (revision: Revision) => Iterable<Message>

@@ -7,11 +7,9 @@ import { createThreadFor, type Thread } from '../apart/thread.ts'
 
 /** A request with a compiled document whose variables are too many for the event loop. */
 export interface LongQuestion {
-  /** The folder of the revision. */
   readonly folder: string
   readonly role: string
   readonly hash: string
-  /** The addresses of the document, and of the types of the role. */
   readonly addresses: { readonly document: string; readonly types: string }
   readonly operationName: string | null
   /** The body that holds the variables. */

@@ -18,7 +18,6 @@ type Given = Readonly<Record<string, unknown>>
 
 type ShapeOfItsOwn = Exclude<CompiledShape, { readonly as: string }>
 
-/** An operation of a compiled document for a role. */
 export interface KnownOperation extends Omit<Known, 'definitions' | 'ready'> {
   /** @throws Refusal for variables that do not fit their types, or whose form was not compiled */
   readonly ready: (variables: Given) => NonNullable<ReturnType<Known['ready']>>

@@ -83,7 +83,6 @@ export interface CompiledOperation {
   readonly shapes: Readonly<Record<string, CompiledShape>>
 }
 
-/** Variables with which an operation is refused. */
 export interface RefusedForms {
   /** By variable, its forms in `shapes`, if other forms exist. */
   readonly others: Readonly<Record<string, readonly string[]>>
@@ -100,7 +99,6 @@ export interface CompiledVariable {
   readonly place: { readonly line: number; readonly column: number } | null
 }
 
-/** The statements for variables of one form, with an example of them. */
 export type CompiledShape = { readonly variables: Readonly<Record<string, unknown>> } & (
   | RunShape
   /** Refers to another form. */

@@ -8,7 +8,6 @@ import { documentFile, documentsFormat, documentsIndex, type DocumentsIndex } fr
 export interface FoundDocuments {
   /** The id of the revision and its documents. */
   readonly id: string
-  /** The folder of the revision. */
   readonly folder: string
   readonly index: DocumentsIndex
   readonly addresses: DocumentAddresses
@@ -24,7 +23,6 @@ export interface DocumentsPlace {
 
 interface Written {
   readonly folder: string
-  /** The text of the index. */
   readonly text: string
   /** The names of the files beside it. */
   readonly files: () => readonly string[]

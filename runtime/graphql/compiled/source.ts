@@ -30,7 +30,6 @@ interface CompiledSourceOptions {
   readonly alone?: boolean
 }
 
-/** Artifacts, and the folder's mark when they were read. */
 interface Written {
   readonly mark: string
   readonly documents: FoundDocuments
@@ -105,7 +104,6 @@ const soughtBy = ({ needs, watched, roles, manifest }: DocumentsIndex): Sought =
   wantsDefinitions: Object.keys(watched).length > 0,
 })
 
-/** The needs of all documents, without duplicates. */
 function allNeeds(needs: DocumentsIndex['needs']): DocumentNeeds {
   const schemas = new Map<string, Map<string, NamedColumns>>()
   const functions = new Map<string, NamedFunction>()

@@ -31,7 +31,6 @@ export interface HandlerDatabase {
 }
 
 export interface HandlerDatabaseOptions {
-  /** A client connected as the login role. */
   readonly connect: () => Promise<pg.Client>
   /** Served schemas, in order: they become the search path. */
   readonly schemas: readonly string[]

@@ -19,7 +19,6 @@ export interface ObjectPoolOptions<T> {
   readonly isGood: (one: T) => boolean
   /** The maximum number of kept ones. */
   readonly most: number
-  /** The maximum number of waiting callers. */
   readonly waiting: number
   /** False: each caller gets its own object: in workers another request's promise may never settle. */
   readonly keeps: boolean

@@ -12,7 +12,6 @@ export function throwUnidentified(error: unknown): never {
   throw error instanceof IssuerSilent ? new HttpFailure('UNAVAILABLE') : error
 }
 
-/** The sentence for each fault of a bearer token. */
 const faultSentences: Readonly<Record<TokenFault, string>> = {
   expired: 'Invalid token: it has expired',
   early: 'Invalid token: it is not valid yet',
@@ -33,7 +32,6 @@ export function failureOf(refusal: CredentialRefusal): HttpFailure {
   }
 }
 
-/** The errors of refusals by HTTP. */
 export const httpErrors = (code: HttpFailureCode, message: string): string =>
   JSON.stringify({ data: null, errors: [{ message, extensions: { code } }] })
 

@@ -12,7 +12,6 @@ import { refusalResponse } from './credential-failures.ts'
 
 /** Answers as Server-Sent Events: "distinct connections mode" of GraphQL over Server-Sent Events. */
 
-/** Opens and keeps streams. */
 export interface LiveStreams {
   readonly open: Hub['open']
   readonly sessions: Sessions

@@ -28,7 +28,6 @@ export interface BegunRequest {
   readonly traceparent: string | undefined
 }
 
-/** A request that is being traced. */
 export interface TracedRequest {
   /** Operation and trace, as pg_stat_activity shows them while the request runs. */
   readonly label: string

@@ -284,7 +284,6 @@ const isDigit = (code: number): boolean => code >= 48 && code <= 57
 /** Texts with more quotation marks in them are read character by character. */
 const fewMarks = 100
 
-/** The index of the closing quotation mark. */
 function endOfText(text: string, from: number): number {
   let at = from
   for (let marks = 0; marks < fewMarks; marks += 1) {

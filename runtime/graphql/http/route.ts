@@ -56,7 +56,6 @@ export interface GraphqlRoute extends BodyLimits {
   readonly origins: Origins
 }
 
-/** An admitted request. */
 interface Admitted {
   readonly call: HttpCall
   readonly caller: Caller
@@ -266,7 +265,6 @@ type HeaderPairs = readonly (readonly [name: string, value: string])[]
 const headersOf = (outcome: GraphqlOutcome, status: number): HeaderPairs =>
   Object.entries({ ...statusHeaders(status), ...(outcome === 'method-not-allowed' && { allow: 'POST' }) })
 
-/** Headers that belong to the status of an outcome. */
 export const outcomeHeaders = Object.fromEntries(
   Object.entries(statusTable).map(([outcome, statuses]) => [
     outcome,

@@ -51,7 +51,6 @@ export interface LiveParts {
 
 /** The needs of streams beyond answers. */
 export interface Watching {
-  /** Creates the feed for a listener. */
   readonly follow: (listener: ChangeListener) => ChangeFeed
   readonly read: ReadInterests
 }
@@ -59,7 +58,6 @@ export interface Watching {
 const streamsOfParty = 100
 const socketsOfParty = 20
 
-/** The share of the callers' connections for slow runs. */
 const shareOfSlowRuns = 1 / 4
 
 /** Places for runs that are not slow. */

@@ -141,7 +141,6 @@ export function checkLimits(
   return size
 }
 
-/** Fields of an operation with fragments expanded. */
 export const selectionsOf = (operation: OperationDefinitionNode, fragments: Fragments): number =>
   measureSelection(operation.selectionSet, fragments)?.selections ?? 0
 
@@ -286,7 +285,6 @@ function rootFields(context: ValidationContext, root: SelectionSetNode): RootFie
   return { fields, depends }
 }
 
-/** The visitor of a rule. */
 interface Watcher {
   readonly visitor: ASTVisitor
   /** The node whose subtree it skips. */

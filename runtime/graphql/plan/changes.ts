@@ -105,7 +105,6 @@ const stepEncodings: Readonly<Record<'at' | 'value', Encoding>> = {
   value: { kind: 'scalar', maxLength: null },
 }
 
-/** A row by one of its keys. */
 export function planRowChange(
   planner: Planner,
   kind: RowChange['kind'],
@@ -127,7 +126,6 @@ export function planRowChange(
   }
 }
 
-/** The values of the key in the field's arguments. */
 export function planKey(planner: Planner, { columns }: RowKey, selected: SelectedField): readonly Value[] {
   const args = planner.args(selected)
   return columns.map(({ field }) => ({ slot: slotOf(args(field)), encoding: { kind: 'scalar', maxLength: null } }))

@@ -68,9 +68,7 @@ type PlanMembers = Readonly<Partial<Record<WrapperMember, (selected: SelectedFie
 
 declare module '../../engine/additions.ts' {
   interface SchemaAddition {
-    /** Plans its arguments of a collection. */
     readonly planCollection?: (args: Args) => Partial<Collection>
-    /** Plan the fields of connections. */
     readonly connectionMembers?: (planner: Planner, entity: EntityFacts) => PlanMembers
   }
 }

@@ -15,7 +15,6 @@ export type ColumnChange =
       readonly column: string
       readonly operator: ChangeOperatorName
       readonly family: ChangeFamily
-      /** The operands that are applied to the value, in order. */
       readonly operands: readonly (readonly Value[])[]
     }
 

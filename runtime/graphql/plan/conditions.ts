@@ -33,7 +33,6 @@ declare module '../../engine/additions.ts' {
   }
 }
 
-/** A value of a type, as it is compared. */
 export const comparedAs = ({ forms }: RoleVisibility, subject: Subject, type: ValueType | null): Compared => ({
   subject,
   form: forms.get(formOf(type) ?? ''),
@@ -41,7 +40,6 @@ export const comparedAs = ({ forms }: RoleVisibility, subject: Subject, type: Va
   geo: isGeo(type),
 })
 
-/** The conditions of a filter on a column. */
 export const planColumn = (visible: RoleVisibility, column: ColumnFacts, input: Input): Filter | null =>
   column.type?.kind === 'composite'
     ? planAttributes(visible, column.column, [], column.type.id, input)
@@ -71,7 +69,6 @@ function planAttributes(
   return combined('all', conditions)
 }
 
-/** The conditions of a filter on a value. */
 export function planValue(compared: Compared, input: Input): Filter | null {
   if (input.kind !== 'object') return null
   if (compared.form !== undefined) return planForm(compared, compared.form, input)

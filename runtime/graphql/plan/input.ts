@@ -189,7 +189,6 @@ export function slotOf(input: Input): Slot {
   return input.kind === 'absent' || input.kind === 'null' ? constant(null) : input.slot
 }
 
-/** The plain value of an input in this request. */
 export function inputValue(input: Input): unknown {
   switch (input.kind) {
     case 'absent':

@@ -3,8 +3,6 @@ import type { PresetPlace } from '../../engine/visible.ts'
 import type { Planner } from './planner.ts'
 import type { Encoding } from './values.ts'
 
-/** Columns of inputs, and the encoding of their values. */
-
 export const encodingOf = (column: ColumnFacts): Encoding =>
   column.type?.list === true ? { kind: 'array', maxLength: null } : { kind: 'scalar', maxLength: column.maxLength }
 

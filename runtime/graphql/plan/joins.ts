@@ -12,7 +12,6 @@ interface JoinPlanner {
   readonly visible: RoleVisibility
 }
 
-/** How a relation joins, including intermediate relations. */
 export function joinOf({ visible }: JoinPlanner, { local, foreign, target, way }: RelationFacts): Join {
   if (way === undefined) return { local, foreign }
   const { through, where, repeats } = way

@@ -25,7 +25,6 @@ export function parseLooseLiteral(type: GraphQLLeafType, node: ValueNode): unkno
   }
 }
 
-/** The value of a variable. */
 export function parseLooseValue(type: GraphQLLeafType, value: unknown): unknown {
   try {
     return type.parseValue(value)

@@ -30,13 +30,11 @@ import type { CarriedColumn, ConnectStep, LinkedValue, NestedRows } from './writ
 /** Each is a statement. Nothing but a document made for the purpose has as many. */
 const maxSteps = 100
 
-/** Whether some of the objects name related rows. */
 export function namesRelated(visible: RoleVisibility, entity: EntityFacts, objects: Input): boolean {
   const related = nestedRelations(visible, entity)
   return objectsIn(objects).some(({ fields }) => fields.some(([name]) => related.has(name)))
 }
 
-/** How many rows there are, with those within them. */
 export function insertedRows(visible: RoleVisibility, root: EntityFacts, objects: Input): number {
   const known = new Map<EntityFacts, ReadonlyMap<string, Related>>()
   const relatedOf = (entity: EntityFacts): ReadonlyMap<string, Related> => {
@@ -56,14 +54,12 @@ export function insertedRows(visible: RoleVisibility, root: EntityFacts, objects
   return count(root, objects)
 }
 
-/** What all steps of a field are planned with. */
 export interface Nest {
   readonly planner: Planner
   /** Response key of the field. */
   readonly key: string
   /** The argument that related rows stand in. */
   readonly argument: string
-  /** The objects that it is given. */
   readonly objects: Slot
   /** The number of the next step. @throws Refusal when there are too many */
   readonly number: () => number
@@ -80,7 +76,6 @@ export function createNest(planner: Planner, key: string, argument: string, inpu
   return { planner, key, argument, objects: slotOf(input), number }
 }
 
-/** The rows of one step. */
 interface Rows {
   readonly entity: EntityFacts
   readonly path: readonly InputStep[]
@@ -104,7 +99,6 @@ interface Link {
 
 interface LinkSource extends CarriedColumn {
   readonly slot: Slot
-  /** By place of the row. */
   readonly places: readonly (number | null)[]
 }
 

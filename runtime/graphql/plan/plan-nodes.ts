@@ -208,7 +208,6 @@ export type RowMember =
   | { readonly kind: 'many'; readonly key: string; readonly join: Join; readonly collection: Collection }
   | (ComputedCall & { readonly key: string } & CallResult<'computed'>)
 
-/** The row of a to-one relation. */
 export interface ToOne {
   readonly join: Join
   readonly unique: boolean
@@ -222,7 +221,6 @@ export type CompositeMembers = readonly (
   | { readonly kind: 'composite'; readonly key: string; readonly attribute: string; readonly members: CompositeMembers }
 )[]
 
-/** A function of the row. */
 export interface ComputedCall {
   readonly function: ObjectId
   /** Further arguments; absent: none. */
@@ -308,7 +306,6 @@ export interface Collections {
   readonly of: readonly Collection[]
 }
 
-/** Common members of all changes of rows. */
 interface Change {
   readonly key: string
   readonly entity: EntityFacts

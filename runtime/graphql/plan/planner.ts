@@ -16,7 +16,6 @@ import { refuse, badArgument } from '../protocol/failures.ts'
 import { toInput, type Input, type Variables } from './input.ts'
 import type { Row, Typename } from './plan-nodes.ts'
 
-/** A selected field with its definition, and the nodes that share its response key. */
 export interface SelectedField {
   readonly kind: 'field'
   readonly key: string
@@ -29,13 +28,11 @@ export interface Planner {
   readonly visible: RoleVisibility
   readonly walk: Walk
   readonly rowType: (name: string) => GraphQLObjectType
-  /** The arguments of a field by name. */
   readonly args: (selected: SelectedField) => (name: string) => Input
   /** Counts one more condition on, or order by, related rows. @throws Refusal if there are too many */
   readonly countRelated: () => void
   /** The selected fields of an object, in response order. */
   readonly fieldsOf: (type: GraphQLObjectType, nodes: readonly FieldNode[]) => readonly (SelectedField | Typename)[]
-  /** The object type that a field returns. */
   readonly objectType: (selected: SelectedField) => GraphQLObjectType
   /** Plans a row; it is a member because rows contain collections and collections contain rows. */
   readonly row: PlanRow

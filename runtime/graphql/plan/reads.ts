@@ -19,7 +19,6 @@ import type {
 } from './plan-nodes.ts'
 import type { Demand, WatchedRead } from './watched-reads.ts'
 
-/** The rows of a read. */
 interface Place {
   readonly entity: EntityFacts
   /** Index among the reads; null: the rows come from a function. */
@@ -32,7 +31,6 @@ type Watching = Pick<RoleVisibility, 'manifest' | 'can' | 'additions'>
 
 declare module '../../engine/additions.ts' {
   interface SchemaAddition {
-    /** The keys of rows that a member of their connection reads. */
     readonly keysRead?: (member: ConnectionMember) => readonly OrderKey[]
   }
 }
@@ -75,7 +73,6 @@ function readRoot(found: Found, root: Root): void {
   readResult(found, path, root)
 }
 
-/** The start of a join. */
 interface Joined<Of extends Join> {
   readonly from: Place
   readonly join: Of

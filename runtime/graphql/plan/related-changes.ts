@@ -35,7 +35,6 @@ import type { ColumnLink, LinkedValue, OwnStep, RelatedStep } from './write-step
 
 /** Related rows in an update by key (`nestedWrites` with `updates`, spec/graphql.md 17.6). */
 
-/** A relation and its input. */
 interface Named {
   readonly field: string
   readonly change: RelatedChange
@@ -141,7 +140,6 @@ interface Parent {
   /** The columns that it gives the row; null: the reference is removed. */
   readonly links: readonly { readonly column: string; readonly field: string; readonly from: LinkedValue | null }[]
   readonly steps: readonly PlacedStep[]
-  /** The steps after the change of the row. */
   readonly after: readonly PlacedStep[]
 }
 
@@ -221,7 +219,6 @@ function planChild(
   })
 }
 
-/** The keys by which objects name rows. */
 function keysIn(
   nest: Nest,
   member: ChangeMember,

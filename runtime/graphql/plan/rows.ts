@@ -10,7 +10,6 @@ import { joinOf, joinTo } from './joins.ts'
 import { planHeadline } from './search.ts'
 import type { CallResult, Row, RowMember, ToOne } from './plan-nodes.ts'
 
-/** The row that a field returns. */
 export function planRow(planner: Planner, entity: EntityFacts, selected: SelectedField): Row {
   return planRowOf(planner, entity, planner.rowType(entity.name), selected.nodes)
 }
@@ -49,14 +48,12 @@ export function planRowOf(
   return { entity, members }
 }
 
-/** The row at the end of a to-one relation, for a field of its type or of an abstract type. */
 const planOne = (planner: Planner, related: Related, selected: SelectedField): ToOne => ({
   join: joinTo(planner, related, planner.args(selected)),
   unique: related.relation.unique,
   row: planRowOf(planner, related.target, planner.rowType(related.target.name), selected.nodes),
 })
 
-/** The selections of a function's result, by a field of the root or of a row. */
 export function planResult<Of extends 'call' | 'computed'>(
   of: Of,
   planner: Planner,

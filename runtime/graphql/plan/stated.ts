@@ -4,7 +4,6 @@ import { combined, planColumn } from './conditions.ts'
 import type { Input } from './input.ts'
 import type { Filter } from './plan-nodes.ts'
 
-/** Conditions of a comment, combined with "and". */
 export const planStated = (visible: RoleVisibility, conditions: readonly StatedCondition[]): Filter | null =>
   combined(
     'all',

@@ -34,7 +34,6 @@ export interface InputStep {
   readonly key?: readonly string[]
 }
 
-/** How a value becomes the text of a parameter. */
 export type Encoding =
   /** A scalar; longer texts than `maxLength` characters are refused (spec/graphql.md 3.4). */
   | { readonly kind: 'scalar'; readonly maxLength: number | null; readonly counted?: CountedElements }
@@ -71,7 +70,6 @@ export type Encoding =
   /** Whether each object has a value at the path, as an array literal. */
   | { readonly kind: 'each-given'; readonly path: readonly string[] }
 
-/** The element of a cursor that names a type. */
 export interface CursorType {
   readonly at: number
   /** If the cursor has another name there, the value is null. */

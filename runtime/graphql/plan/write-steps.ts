@@ -21,7 +21,6 @@ export interface InsertStep {
   readonly presets?: readonly PresetPlace[]
   /** Whether other steps depend on its rows, so that each of them must exist. */
   readonly isNeeded: boolean
-  /** The number of rows. */
   readonly given: Value | number
 }
 
@@ -57,7 +56,6 @@ export interface RelatedStep {
   readonly set: readonly ColumnChange[] | null
   /** Columns that they take from the row; null: the reference is removed. */
   readonly links: readonly { readonly column: string; readonly from: CarriedColumn | null }[]
-  /** The number of rows. */
   readonly given: Value | number
 }
 
@@ -81,7 +79,6 @@ export type NestedRows =
       readonly rows: readonly (readonly (Value | LinkedValue | null)[])[]
     }
 
-/** A column of the rows of a step. */
 export interface CarriedColumn {
   readonly step: number
   readonly column: string

@@ -10,7 +10,6 @@ import { tooRepetitive } from '../operation/operation.ts'
 import type { Slot } from '../plan/values.ts'
 import type { Statements } from '../statements/statements.ts'
 
-/** A document as a request names it. */
 export interface DocumentRequest {
   readonly role: string
   readonly text: string

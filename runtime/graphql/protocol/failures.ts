@@ -83,7 +83,6 @@ const ofLoad: ReadonlySet<FailureCode> = new Set(['OVERLOADED', 'DEADLINE_EXCEED
 /** A refusal that another schema may avoid. */
 export const isOfSchema = (error: unknown): error is Refusal => error instanceof Refusal && !ofLoad.has(error.code)
 
-/** A refusal with one sentence. */
 export const refuse = (code: FailureCode, message: string): Refusal =>
   new Refusal(code, [{ message, extensions: { code } }])
 

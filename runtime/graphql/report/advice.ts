@@ -36,7 +36,6 @@ export interface Callable {
   readonly fields: string
 }
 
-/** Roles that keys are published for, and the current role. */
 const API_ROLES = `api as (
   select oid, rolname from pg_catalog.pg_roles where rolname in ('anon', 'authenticated', current_user)
 )`

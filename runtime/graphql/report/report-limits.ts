@@ -15,7 +15,6 @@ export function unlimitedSchema({ limits }: Manifest, anon: RoleVisibility, sche
   return schemas.find((schema) => anon.exposed.some((entity) => entity.schema === schema)) ?? null
 }
 
-/** Advice for the owner. */
 export interface Advice {
   readonly problem: string
   readonly object: string

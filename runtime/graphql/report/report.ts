@@ -162,7 +162,6 @@ function missingRelation(
   return unusableName(remarks, object, 'name-taken')
 }
 
-/** A grant on the columns that do not look like secrets. */
 function grantOf({ columns }: EntityFacts, table: string, role: string): string {
   const open = openColumns(columns)
   if (open.length === columns.length) return `grant select on ${table} to ${role};`
@@ -235,7 +234,6 @@ function missingFunction(
   }
 }
 
-/** Functions that are fields of relations the role sees. */
 function shownFunctions({ schema, visible }: RoleView): ReadonlySet<FunctionFacts> {
   const roots = [schema.getQueryType(), schema.getMutationType()]
   const rows = visible.exposed.map(({ name }) => schema.getType(name))

@@ -192,7 +192,6 @@ const valueAt = (item: unknown, path: readonly string[]): unknown =>
     item,
   )
 
-/** The objects on a path within these, in order. */
 const objectsWithin = (objects: readonly unknown[], path: readonly InputStep[]): readonly unknown[] =>
   path.reduce<readonly unknown[]>((found, step) => found.flatMap((object) => pick(object, step)), objects)
 

@@ -8,7 +8,6 @@ import type { Statements } from '../statements/statements.ts'
 /** A member of an answer's extensions, for requests that ask for it (spec/graphql.md 17). */
 export interface Extension {
   readonly name: string
-  /** The fact of a manifest that serves it. */
   readonly fact: keyof Manifest
   /** Runs an exchange, and the statements of the extension in the same transaction. */
   readonly run: (run: RunExchange, exchange: Exchange, request: Extended) => Promise<Found>

@@ -256,7 +256,6 @@ export function createExecution<T extends RequestState<Executing>>(): (
   ]
 }
 
-/** Compares the estimated cost of the statements with the limit. */
 const checkEstimate =
   (limit: number): PipelineStage<RequestState<Executing>> =>
   async (state) => {

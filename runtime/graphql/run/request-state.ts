@@ -16,7 +16,6 @@ import type { Outline } from '../statements/statements.ts'
 import type { Manifest } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
 
-/** The caller, and the expected version. */
 export type ExchangeContext = Pick<
   Exchange,
   'caller' | 'claimsTogether' | 'distributed' | 'leaves' | 'version' | 'privileges' | 'label'
@@ -53,7 +52,6 @@ export interface RequestState<L extends Running> extends ReceivedRequest {
   extensions: Extensions | null
 }
 
-/** The database of a service. */
 export interface ServiceDatabase {
   readonly run: RunExchange
   /** For statements that only read; absent: `run`. */

@@ -60,7 +60,6 @@ export function startingWith(first: Revision | Promise<Revision>, source: Revisi
   }
 }
 
-/** A source that has been asked for its first revision already. */
 export function begun(source: RevisionSource): RevisionSource {
   const first = source()
   // The caller gets the rejection.

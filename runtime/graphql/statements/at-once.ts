@@ -42,7 +42,6 @@ const ownMembers: ReadonlySet<Row['members'][number]['kind']> = new Set(['typena
 /** The result of a step for others. */
 interface Done {
   readonly cte: Cte
-  /** Its rows in the scope of other steps. */
   readonly rows: Pick<Scope, 'alias' | 'column'>
   readonly isSingle: boolean
 }

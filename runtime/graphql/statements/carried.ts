@@ -54,6 +54,5 @@ export function keeping(isFirst: boolean, pairs: readonly (readonly [name: Sql, 
   return sql`to_json(pg_catalog.set_config(${settingName}, (${whole})::text, true) is null)`
 }
 
-/** The condition that a column has this value. */
 export const equal = (scope: Scope, column: string, value: Sql): Sql =>
   sql`${scope.column(column)} ${trusted(columnOf(scope.builder, column).order?.['='] ?? '=')} ${value}`

@@ -59,7 +59,6 @@ const tooMany = ({ kind }: RowChange): string =>
 
 const place = bare('n')
 
-/** Many rows, in the order of the objects. */
 export function rowsStatement(writer: Writer, root: UpdateRows): SelectList {
   const inner = readFor(writer, root.entity, root)
   const given = givenRows(inner, root, writer.alias('x'))

@@ -142,14 +142,12 @@ function edgeMember(
   )
 }
 
-/** A value that is made of each row. */
 export interface Made {
   readonly value: Sql
   /** Rows that do not meet it give no value; null: all rows give one. */
   readonly condition: Sql | null
 }
 
-/** Rows that are aggregated in one pass. */
 interface Gathered {
   /** The aggregated row as an item of FROM; null if not needed. */
   readonly from: From | null

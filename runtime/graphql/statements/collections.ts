@@ -72,7 +72,6 @@ function needsOfAll(all: readonly Collection[]): Needs {
   return { ...first, numbered: needs.some(({ numbered: isNumbered }) => isNumbered) }
 }
 
-/** The total over all relations. */
 function writeTotal(writer: Writer, members: readonly Member[]): TotalsSql {
   const alias = writer.alias('u')
   const counts = members.map(({ matching }) => {
@@ -88,7 +87,6 @@ function writeTotal(writer: Writer, members: readonly Member[]): TotalsSql {
   }
 }
 
-/** The union of rows of several relations. */
 interface Mixed {
   readonly rows: From & { readonly alias: Ident }
   /** A row of each relation in the outer scope. */
@@ -156,7 +154,6 @@ function mixRows(writer: Writer, members: readonly Member[], start: Page | null,
   }
 }
 
-/** The row with the common sort keys as columns. */
 const withCommon = (scope: Scope, alias: Ident, common: readonly OrderTerm[]): Scope => ({
   ...scope,
   ordered: (key) => {

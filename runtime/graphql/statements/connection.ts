@@ -62,7 +62,6 @@ export interface PageSql {
   readonly beginsLater: (index: Sql) => Sql
 }
 
-/** A connection and the context of its members. */
 export interface ConnectionSource {
   readonly writer: Writer
   readonly collection: Pick<Collection, 'members' | 'page'>
@@ -77,7 +76,6 @@ interface Context extends ConnectionSource {
   readonly makeObject: MakeObject
 }
 
-/** The value of a connection, which becomes an object. */
 export function connectionObject(connection: ConnectionSource): Sql {
   const { writer, collection, page, totals } = connection
   const from = given([page?.from ?? null, totals?.from ?? null])

@@ -4,7 +4,6 @@ import { scalarTable } from '../../sql/scalars.ts'
 import { sql, type Sql } from '../../sql/tree.ts'
 import type { Comparisons } from '../../contract/builder.ts'
 
-/** An element of a cursor. */
 interface CursorElement {
   /** SQL of its value, which prints in json as it does in jsonb. */
   readonly value: Sql
@@ -30,7 +29,6 @@ export const longestOf = (type: ColumnFacts['type'] | undefined): number =>
 /** The length of a row count. */
 export const longestCount = 20
 
-/** An element of an order in this scope. */
 export interface Ordered {
   readonly value: Sql
   readonly notNull: boolean

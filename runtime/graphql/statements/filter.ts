@@ -25,9 +25,7 @@ import { wayTo } from './tenants.ts'
 
 declare module '../../engine/additions.ts' {
   interface FilterForm {
-    /** The compared part of a value. */
     readonly part?: (subject: Subject, value: Subjected) => Subjected
-    /** Conditions on elements of a value. */
     readonly elements?: (filter: ElementsFilter, writer: Writer, part: Part) => Condition
   }
 }
@@ -164,7 +162,6 @@ const missingElement = (): never => {
   throw new Error('there is no list around the condition')
 }
 
-/** A value, and how it is compared. */
 export interface Subjected {
   readonly value: Sql
   readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'order' | 'spatial'>
@@ -174,7 +171,6 @@ interface Looked extends Subjected {
   readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'order' | 'spatial' | 'attributes'>
 }
 
-/** The compared value, read by its form. */
 export function subjectOf(subject: Subject, scope: Scope, writer: Writer): Subjected {
   const form = formIn(subject, writer)
   const whole = valueOf(subject, scope)
@@ -184,7 +180,6 @@ export function subjectOf(subject: Subject, scope: Scope, writer: Writer): Subje
   return form?.part?.(subject, read) ?? read
 }
 
-/** A value that is compared as another type. */
 export const castTo = (type: string, value: Sql): Subjected => ({
   value,
   type: { operand: (parameter) => `${parameter}::${type}`, operands: (parameter) => `${parameter}::${type}[]` },
@@ -205,7 +200,6 @@ function valueOf(subject: Subject, scope: Scope): Subjected {
   return { value, type: { operand, operands, ...(order && { order }), ...(spatial && { spatial }) } }
 }
 
-/** The condition that the columns equal these values. */
 export function keyEquals(columns: readonly string[], values: readonly Value[]): Condition {
   const parameters = values.map(valueParameter)
   return (scope) => {

@@ -9,7 +9,6 @@ import { presetValue } from './set.ts'
 import { columnOf, relationOf, type Scope, type Writer } from './source.ts'
 import { conflictSql } from './writes.ts'
 
-/** The insert of a step without its RETURNING. */
 export function insertSql(
   writer: Writer,
   root: NestedInsert | RelatedUpdate,

@@ -21,7 +21,6 @@ import { isNotNull, isNull } from '../../sql/nulls.ts'
 import type { Value } from '../plan/values.ts'
 import { valueParameter } from './parameters.ts'
 
-/** What a collection is taken from. */
 export interface Source {
   /** A relation's name, or a function call. */
   readonly of: Sql
@@ -47,7 +46,6 @@ type ReadSome = (writer: Writer, collection: Collection, all: ReadRows) => ReadR
 
 declare module '../../engine/additions.ts' {
   interface SchemaAddition {
-    /** Reads some of the rows of a collection that has this member, in the place of all. */
     readonly rows?: { readonly of: keyof Collection; readonly read: ReadSome }
   }
 }
@@ -56,7 +54,6 @@ interface Rows extends Required<Pick<Select, 'from' | 'where'>> {
   readonly scope: Scope
 }
 
-/** What a collection is sorted by. */
 export const orderKeys = ({ order }: Collection): readonly OrderKey[] => order.map(({ column }) => column)
 
 /** @param reads how often the rows will be read */

@@ -80,7 +80,6 @@ function insertStatement(
 
 const place = bare('n')
 
-/** The rows of a step that are found by their keys. */
 export interface FoundRows {
   readonly cte: Cte
   /** The value of a column that other steps need. */

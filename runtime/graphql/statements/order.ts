@@ -9,7 +9,6 @@ import type { Condition, Scope } from './source.ts'
 
 /** Orders and positions in them (spec/graphql.md 5.4 to 5.6). */
 
-/** A unique text of a key that is not a column. */
 export const keyId = (key: TypeKey | RankKey | RelatedKey): string =>
   key.kind === 'type'
     ? 'type'
@@ -69,7 +68,6 @@ export function afterCursor(order: readonly OrderTerm[], values: readonly (Value
 const operandOf = (scope: Scope, { term, bound }: Element): Sql =>
   scope.ordered(term.column).operand(bound ?? sql`null`)
 
-/** The column compared with the cursor's value. */
 function compared(scope: Scope, element: Element, symbol: keyof Comparisons): Sql {
   const { value, comparisons } = scope.ordered(element.term.column)
   return sql`${value} ${trusted(comparisons?.[symbol] ?? symbol)} ${operandOf(scope, element)}`

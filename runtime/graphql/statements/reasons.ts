@@ -1,6 +1,5 @@
 /** The messages with which our statements refuse arguments; the client gets them as the message of the failure. */
 
-/** Two objects have the same key. */
 export const sameKeyTwice = 'Two of the rows have the same key'
 /** For inserts and updates with related rows. */
 export const skippedRow = 'A row that others depend on was not inserted'

@@ -77,7 +77,6 @@ export function relatedStatement(writer: Writer, root: Part, step: RelatedStep &
   return selectList([{ value, as: bare('r') }], ctes)
 }
 
-/** The row by its key after all writes. */
 export function updatedRow(writer: Writer, root: RelatedUpdate): SelectList {
   const value = rowFrom(writer, root.row, (scope) => ({
     of: relationOf(scope.builder),

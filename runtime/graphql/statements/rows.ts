@@ -18,7 +18,6 @@ import {
 } from './source.ts'
 import { wayTo } from './tenants.ts'
 
-/** The selected fields of the row in scope as an object. */
 export const rowObject: WriteRow = (writer, row, scope, object) => object(rowPairs(writer, row, scope))
 
 /** The only row among these, and the facts known once it is found. */
@@ -35,7 +34,6 @@ export function rowFrom(writer: Writer, row: Row, rows: (scope: Scope) => OneRow
 export const firstOf = ({ unique }: { readonly unique: boolean }): Pick<Select, 'limit'> =>
   unique ? {} : { limit: sql`1` }
 
-/** The selected fields of the row in scope. */
 export function rowPairs(writer: Writer, row: Row, scope: Scope): readonly Pair[] {
   return row.members.map((member) => [member.key, memberValue(writer, member, scope)])
 }

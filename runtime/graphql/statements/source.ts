@@ -59,7 +59,6 @@ export type Condition = (scope: Scope) => Sql
 
 type WriteFilter = (filter: Filter, writer: Writer, part: Part) => Condition
 
-/** What writes the parts that hold each other. */
 type PartWriters = Pick<Writer, 'row' | 'filter'>
 
 export function createWriter(engine: Writer['engine'], role: string, parts: PartWriters, note: Note): Writer {
@@ -106,7 +105,6 @@ export interface Scope {
   readonly builder: EntityBuilder
   /** What the row is called in FROM. */
   readonly alias: Ident
-  /** The value of a column, by SQL name. */
   readonly column: (name: string) => Sql
   /** What rows are sorted by; of related rows only where they were joined (related.ts). */
   readonly ordered: (key: OrderKey) => Ordered
@@ -220,7 +218,6 @@ export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`,
 const nullRow = ({ builder }: Scope): SqlText => sql`null::${relationOf(builder)}`
 const nullColumn = (row: Scope, name: string): Sql => applied(columnOf(row.builder, name).of, sql`(${nullRow(row)})`)
 
-/** The name of a relation. */
 export const relationOf = (builder: EntityBuilder): SqlText => trusted(builder.relation)
 
 export function columnOf(builder: EntityBuilder, name: string): EntityBuilder['columns'][string] {
@@ -235,7 +232,6 @@ export function computedOf(scope: Scope, id: ObjectId): ComputedBuilder {
   return computed
 }
 
-/** The arguments of a call as they are passed. */
 export function passArguments(id: ObjectId, passes: CallBuilder['args'], args: readonly Argument[]): readonly Sql[] {
   return args.map((argument) => {
     const pass = Object.hasOwn(passes, argument.field) ? passes[argument.field] : undefined
@@ -244,7 +240,6 @@ export function passArguments(id: ObjectId, passes: CallBuilder['args'], args: r
   })
 }
 
-/** Those that are there. */
 export const given = <Item>(items: readonly (Item | null)[]): readonly Item[] => items.filter((item) => item !== null)
 
 /** Rows with a null in their key are in no collection and related to none (spec/graphql.md 5.8). */

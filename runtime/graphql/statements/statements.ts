@@ -75,7 +75,6 @@ export interface Statements {
 /** The structure of the answer. */
 export type Outline = Pick<Statements, 'writes' | 'pieces'>
 
-/** The statements with one step each. */
 export const inSteps = ({ inSteps: steps, ...whole }: Statements): Statements => ({ ...whole, ...steps })
 
 /** The same answer from fewer pieces: adjacent constants are combined. */

@@ -20,7 +20,6 @@ export function ofTenant({ entity, tenant, column }: Scope): readonly Sql[] {
   return entity.tenant === undefined || tenant === null ? [] : [sql`${column(entity.tenant.column)} = ${tenant}`]
 }
 
-/** How the rows of a join are found. */
 export interface Way {
   /** The row at its end, with its known facts. */
   readonly there: Scope

@@ -53,7 +53,6 @@ export function writeTotals(writer: Writer, collection: Collection, matching: Ma
 export const aggregateOf = (name: FigureName, value: Sql): Sql =>
   name === 'avg' ? sql`avg(${value}::numeric)` : sql`${trusted(name)}(${value})`
 
-/** A member of an aggregate, from figures in scope. */
 export function aggregateMember(totals: TotalsSql, member: AggregateMember, object: MakeObject): Sql {
   switch (member.kind) {
     case 'typename':

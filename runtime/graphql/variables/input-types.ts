@@ -31,7 +31,6 @@ export interface EnumInput {
   readonly text: string
   /** By name: the value, such as a column's name. */
   readonly values: ReadonlyMap<string, string>
-  /** It is written into statements. */
   readonly written: boolean
 }
 
@@ -49,7 +48,6 @@ export interface FieldInput {
   readonly byDefault: unknown
 }
 
-/** A variable of an operation. */
 export interface DeclaredVariable {
   readonly name: string
   readonly type: InputType
@@ -59,7 +57,6 @@ export interface DeclaredVariable {
   readonly place: { readonly line: number; readonly column: number } | null
 }
 
-/** The type without its lists and exclamation marks. */
 export const namedInput = (type: InputType): NamedInput =>
   type.kind === 'list' || type.kind === 'non-null' ? namedInput(type.of) : type
 

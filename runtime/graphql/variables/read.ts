@@ -340,5 +340,4 @@ function listForm(type: InputType, value: unknown, counted: boolean): string {
 /** Whether the type with this name describes changes of related rows. */
 export const isRelatedChange = (name: string): boolean => changeParts.some((part) => name.endsWith(parts[part]))
 
-/** Whether the type with this name describes rows to insert. */
 export const isRowInput = (name: string): boolean => name.endsWith(parts.insertInput)

@@ -30,7 +30,6 @@ const killAfterMs = 5_000
 /** The time limit of a replacement's start. */
 const replacedWithinMs = 60_000
 
-/** The workers of a process that supervises them. */
 interface Supervising extends Supervision {
   readonly group: WorkerGroup
   readonly filled: Map<number, WorkerProcess>
@@ -60,7 +59,6 @@ async function run(supervising: Supervising): Promise<number> {
   return 0
 }
 
-/** Keeps a worker at the place until the end. */
 async function keepFilled({ group, filled, stopping, log }: Supervising, first: WorkerProcess): Promise<void> {
   let place = first
   for (let failures = 0; ;) {

@@ -53,7 +53,6 @@ export type FromWorker =
   /** It has received another worker's write. */
   | { readonly kind: 'heard'; readonly call: number }
 
-/** A request of a worker to its primary. */
 export type WorkerRequest =
   | { readonly kind: 'ask-revision'; readonly call: number }
   /** Whether the revision of this version, which it received last, holds for some requests. */
@@ -104,7 +103,6 @@ export const writeFromTravel = ({ party, position }: WriteMessage): NotedWrite =
   position: readPosition(position),
 })
 
-/** A failure in a message between processes. */
 interface TravellingFailure {
   readonly hopeless: boolean
   /** Null: it does not come from the database. */

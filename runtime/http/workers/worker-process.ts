@@ -30,7 +30,6 @@ export interface WorkerProcess extends OwnObservations {
   /** Resolves with its address when it also has its first schema. */
   readonly serving: Promise<string>
   readonly exit: Promise<Exit>
-  /** The last revision that was sent to it. */
   sent: Revision | null
   /** It has sent a request. Earlier messages may be lost; later ones arrive before it serves. */
   hears: boolean

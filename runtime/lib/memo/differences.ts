@@ -126,7 +126,6 @@ export function* resultsAfter<Item, Result>(
   return after
 }
 
-/** If each item takes the place of another. */
 function* exchanged<Item, Result>(
   results: readonly Result[],
   items: readonly Item[],
@@ -142,7 +141,6 @@ function* exchanged<Item, Result>(
   return after.list()
 }
 
-/** Where the lists of a memory differ from the ones before them. */
 export interface KnownDifferences {
   /** As differencesBetween; known where the one list was made of the other, or where it was asked before. */
   readonly between: (before: readonly unknown[], now: readonly unknown[]) => readonly Difference[]

@@ -264,7 +264,6 @@ interface GroupsEntry<Item> {
   readonly groups: Groups<Item>
   /** Keys with more than one item. */
   readonly shared: Shared<Item>
-  /** Their items. */
   readonly found: readonly Item[]
 }
 

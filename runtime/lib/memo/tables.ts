@@ -186,7 +186,6 @@ class RecordingLookup implements Lookup<unknown> {
   }
 }
 
-/** The items of a list by what was looked up for them. */
 export interface Readers {
   /** Those for which something was looked up that is another now. */
   readonly affectedBy: (inputs: Inputs) => ReadonlySet<unknown>
@@ -196,7 +195,6 @@ export interface Readers {
   readonly replace: (item: unknown, before: Reads | null, now: Reads | null) => void
 }
 
-/** The value under a key, and its readers. */
 interface LookupEntry {
   value: unknown
   readonly readers: unknown[]

@@ -1,7 +1,6 @@
 import { addToCount } from '../byte-budget.ts'
 import type { Places, Sharer, WorkClass } from './places.ts'
 
-/** Work that waits for a place. */
 export interface WaitingWork {
   readonly sharer: Sharer | undefined
 }

@@ -3,7 +3,6 @@ import { createLru } from '../caches.ts'
 /** Strangers are anon and guests, members have signed in, service holds the service_role key. */
 export type PartyKind = 'stranger' | 'member' | 'service'
 
-/** The caller of a piece of work. */
 export interface Sharer {
   /** A user's id or a client's address. */
   readonly party: string
@@ -58,7 +57,6 @@ export interface Places {
   readonly recheckMs: number
 }
 
-/** How quick work differs from slow work. */
 export interface Speed {
   /** Work that holds a place for longer is slow, also while it still holds it. In milliseconds. */
   readonly slowMs: number

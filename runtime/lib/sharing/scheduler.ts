@@ -29,7 +29,6 @@ export interface WorkOptions {
 export interface Scheduler {
   /** Runs work in its turn. Rejects as it does, or with QueueFull or LeftQueue. */
   readonly run: <T>(sharer: Sharer | undefined, work: () => Promise<T>, options?: WorkOptions) => Promise<T>
-  /** The number of pieces that wait. */
   readonly waiting: () => number
 }
 

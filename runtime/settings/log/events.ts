@@ -13,7 +13,6 @@ interface EventRow<E> {
   readonly say: (event: E) => string
 }
 
-/** An event's members, its level, and its sentence. */
 const row = <E extends object>(level: LogLevel, say: (event: Readonly<E>) => string): EventRow<Readonly<E>> => ({
   level,
   say,
@@ -150,7 +149,6 @@ export function levelOf(kind: LogEventKind): LogLevel {
   return eventTable[kind].level
 }
 
-/** The event as one sentence. */
 export function sentenceOf(event: LogEvent): string {
   // The table's type pairs each kind with its own event; TypeScript cannot follow the pairing through an index.
   const row = eventTable[event.kind] as EventRow<LogEvent>

@@ -16,11 +16,9 @@ export interface LoggerOptions {
 
 const loudness: Readonly<Record<LogLevel | 'silent', number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 }
 
-/** Whether a log of that level writes events of the kind. */
 export const writes = (level: LoggerOptions['level'], kind: LogEventKind): boolean =>
   loudness[levelOf(kind)] >= loudness[level]
 
-/** Creates a log that writes one line per event. */
 export function createLogger(options: LoggerOptions): Log {
   const render = options.human ? renderForPeople : renderAsJson
   return (event) => {

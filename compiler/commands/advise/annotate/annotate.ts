@@ -78,7 +78,6 @@ function settle(catalog: Catalog, comments: Comments, held: Held, round = 0): Co
   return comments
 }
 
-/** The wishes for names, given the catalogue with the comments. */
 function wishing(
   catalog: Catalog,
   comments: Comments,

@@ -45,7 +45,6 @@ function fieldGiver(database: NamedDatabase): GiveField {
   }
 }
 
-/** Tables and columns. */
 export function unspellableWishes(database: NamedDatabase, manifest: Manifest): readonly Wish[] {
   const give = giveNames(isFreeIn(manifest, allNames(manifest)), lowerFirst)
   const giveField = fieldGiver(database)
@@ -74,7 +73,6 @@ function columnWishes(database: NamedDatabase, relation: CatalogRelation, giveFi
   })
 }
 
-/** Both sides of foreign keys, which are named by columns. */
 function linkWishes(database: NamedDatabase, relation: CatalogRelation, giveField: GiveField): readonly Wish[] {
   const child = database.entity(objectId(relation.schema, relation.name))
   if (child === undefined) return []

@@ -131,7 +131,6 @@ function functionClaim(database: NamedDatabase, entity: EntityFacts, field: stri
  * role that sees everything.
  */
 export interface Held {
-  /** The object with the field of a type, as in a claim. */
   readonly field: (type: ObjectId, field: string) => string | undefined
   /** The relation or enum with the type. */
   readonly type: (name: string) => ObjectId | undefined
@@ -179,11 +178,9 @@ export const allNames = (manifest: Manifest): Names =>
 const queryFields: readonly RootField[] = ['collection', 'byKey']
 const mutationFields: readonly RootField[] = ['insert', 'update', 'delete']
 
-/** The root fields of a relation with a key and that name. */
 export const rootFieldsFor = (name: string, isMutation: boolean): readonly string[] =>
   (isMutation ? mutationFields : queryFields).map((kind) => rootField(kind, name))
 
-/** The root fields of relations. */
 export const relationRoots = ({ entities }: Manifest, isMutation: boolean): readonly string[] =>
   entities
     .filter((entity) => hasKey(entity) && (isMutation || entity.root))
@@ -217,7 +214,6 @@ export function isFreeIn(manifest: Manifest, names: Names): (name: string) => bo
     [...rootFieldsFor(name, false), ...rootFieldsFor(name, true)].every((field) => !roots.has(field))
 }
 
-/** Whether no root field has the name. */
 export function isFreeOnRoots(manifest: Manifest): (name: string) => boolean {
   const roots = new Set(rootsOf(manifest))
   return (name) => !roots.has(name) && name !== 'node'

@@ -10,7 +10,6 @@ export interface NamedDatabase {
   readonly relation: (id: ObjectId) => CatalogRelation
   readonly entity: (id: ObjectId) => EntityFacts | undefined
   readonly functions: readonly CatalogFunction[]
-  /** Whether the function takes a row of the relation. */
   readonly takesRow: (fn: CatalogFunction, relation: ObjectId) => boolean
   readonly inflects: (schema: string) => boolean
   readonly isNamed: (on: Commented, key: CommentKey) => boolean

@@ -19,7 +19,6 @@ const fieldStyle = (name: string, inflected: boolean): string => (inflected ? lo
 const joinWords = (inflected: boolean, ...words: readonly string[]): string =>
   inflected ? lowerFirst(words.map((word) => upperFirst(inflect(word))).join('')) : words.join('_')
 
-/** A foreign key, as the source of its names. */
 export interface KeyColumns {
   readonly columns: readonly string[]
   readonly foreignColumns: readonly string[]
@@ -89,13 +88,11 @@ export const columnCandidates = (column: string, isKey: boolean, inflected: bool
     ? ['id', 'key', 'value'].map((word) => joinWords(inflected, spellable(column), word))
     : [spellable(column), joinWords(inflected, spellable(column), 'column')]
 
-/** A computed field or function whose name is taken. */
 export const functionCandidates = (field: string, place: string, inflected: boolean): readonly string[] => [
   joinWords(inflected, 'computed', field),
   joinWords(inflected, field, 'of', place),
 ]
 
-/** A type whose name another schema uses. */
 export const typeCandidates = (schema: string, name: string, inflected: boolean): readonly string[] => {
   const whole = joinWords(inflected, spellable(schema), spellable(name))
   return [inflected ? upperFirst(whole) : whole]

@@ -9,12 +9,10 @@ export interface Certificate {
 }
 
 export interface CertifiedOperation {
-  /** The file of the document. */
   readonly document: string
   /** Null if it has no name. */
   readonly operation: string | null
   readonly role: string
-  /** Its cost, or its refusal. */
   readonly found: Cost | RefusedDocument
 }
 
@@ -24,7 +22,6 @@ export interface RefusedDocument {
 
 /** The worst of the tried variables. */
 export interface Cost {
-  /** The maximum number of rows. */
   readonly rows: number
   /** The sum of Postgres' estimates for its statements, rounded up. */
   readonly cost: number
@@ -61,7 +58,6 @@ function isOperation(value: unknown): value is CertifiedOperation {
 
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((name) => typeof name === 'string')
 
-/** An operation that the certificate lacks, or has with other costs. */
 interface CostDifference extends Omit<CertifiedOperation, 'found'> {
   /** Sentences about deteriorations. */
   readonly problems: readonly string[]

@@ -26,7 +26,6 @@ export interface SchemaState {
   readonly policies: Policies | null
 }
 
-/** Two states, as each role sees them -> the changes. */
 export function compareApis(
   before: SchemaState,
   after: SchemaState,

@@ -135,7 +135,6 @@ export function withFragments(files: readonly GivenDocument[]): readonly GivenDo
 const fragmentsOf = ({ definitions }: DocumentNode): readonly FragmentDefinitionNode[] =>
   definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
 
-/** Fragments that a document spreads, directly or indirectly. */
 function reached(
   document: DocumentNode,
   shared: ReadonlyMap<string, FragmentDefinitionNode>,

@@ -80,7 +80,6 @@ const narrowed = (before: GraphQLSchema, after: GraphQLSchema): readonly ApiChan
       : [addition('ONE_OF', `${type.name} takes any members now.`)]
   })
 
-/** New deprecations. */
 function newDeprecations(before: GraphQLNamedType, after: GraphQLNamedType): readonly ApiChange[] {
   const known = deprecable(before)
   return [...deprecable(after)].flatMap(([name, reason]) =>
@@ -90,7 +89,6 @@ function newDeprecations(before: GraphQLNamedType, after: GraphQLNamedType): rea
   )
 }
 
-/** Fields and values, with their deprecation reasons. */
 function deprecable(type: GraphQLNamedType): ReadonlyMap<string, string | null> {
   const members = isEnumType(type)
     ? type.getValues()

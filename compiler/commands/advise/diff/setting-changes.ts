@@ -52,7 +52,6 @@ export async function readList(query: Query, table: ListTable, most: number | nu
   return rows
 }
 
-/** Its hash, and the beginning of its text for people. */
 export const listedName = (hash: string, document: string): string =>
   `listed ${hash.slice(0, 12)} ${beginningOf(document)}`
 
@@ -185,7 +184,6 @@ const rules: readonly Rule[] = [
 const wayOf = ({ way }: RelationFacts): string =>
   JSON.stringify([way?.through.map(({ entity, where }) => [entity, where]) ?? [], way?.where])
 
-/** The relations of a union, in order. */
 const ledBy = ({ visible }: RoleView, entity: EntityFacts, union: UnionFacts): string =>
   JSON.stringify(
     unionRelations(visible, entity, union).map(({ relation }) => [

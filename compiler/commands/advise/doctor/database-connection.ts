@@ -6,7 +6,6 @@ import type { PoolerSetting, Settings } from '../../../../runtime/settings/keys.
 import { bypassRemedy, lackOfBypass, lacksBypass } from '../../../following/prepare/migration.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
-/** Facts about the server and the login role from one query. */
 interface ServerFacts {
   readonly major: number
   readonly version: string
@@ -130,7 +129,6 @@ function membershipFindings(rows: readonly Membership[], login: string): readonl
     : [ok('roles', `${login} may become ${rows.map(({ role }) => role).join(', ')}`)]
 }
 
-/** Of the server, and of the login role of requests. */
 export async function connectionFindings(query: Query, settings: Settings, now: number): Promise<readonly Finding[]> {
   const [facts] = (await query<ServerFacts>(factsSql)).rows
   if (facts === undefined) return []

@@ -74,7 +74,6 @@ function adviceOn({ schema, relation, kind }: EntityFacts, columns: readonly str
   }
 }
 
-/** A manifest that reports on all of its schemas. */
 export type ReportingManifest = Manifest & { readonly report: ReportFacts }
 
 /** Compiles a database with a report on every schema, independent of its comments. */

@@ -8,7 +8,6 @@ import { GoogleNotes } from './google-notes.tsx'
 import { labelOf } from './setting-text.ts'
 import { groupSettings } from './setting-groups.ts'
 
-/** Whether auth is enabled, and all its settings. */
 export function AuthPanel() {
   const [asked, reload] = useAdminAnswer<SettingsAnswer>('admin/v1/settings')
   if (asked.kind === 'refused' && asked.refusal.code === 'auth_not_enabled') return <Unprepared reload={reload} />

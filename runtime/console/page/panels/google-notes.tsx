@@ -8,7 +8,6 @@ interface GoogleNotesProps {
   readonly missing: readonly AuthSettingName[]
 }
 
-/** The addresses to register at Google, and the missing settings. */
 export function GoogleNotes({ settings, missing }: GoogleNotesProps) {
   const { project } = usePageContext()
   const external = settings.find(({ name }) => name === 'external_url')?.value

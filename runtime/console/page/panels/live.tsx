@@ -63,7 +63,6 @@ const limits: Readonly<Record<string, string>> = {
 const lagText = ({ answers, p50_ms: median, p99_ms: most, max_ms: longest }: NonNullable<LiveFigures['lag']>): string =>
   `median ${median} ms, 99 % within ${most} ms, at most ${longest} ms, of the last ${answers}`
 
-/** The reasons of runs, in display order. */
 const reasons: Readonly<Record<string, string>> = {
   joined: 'a stream was opened',
   change: 'a reported change',

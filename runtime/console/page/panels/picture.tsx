@@ -78,7 +78,6 @@ function Picture({ introspection }: { readonly introspection: IntrospectionQuery
   )
 }
 
-/** Scrolls the chosen box to the middle. */
 function useCentred(layout: Layout, zoom: number, chosen: string | null): RefObject<HTMLDivElement | null> {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {

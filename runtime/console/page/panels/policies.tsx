@@ -9,7 +9,6 @@ import { WhomPicker } from '../parts/whom-picker.tsx'
 import { accessPath, commandNames, sentenceOfAccess, tableKey, type Tried } from '../policies.ts'
 import { nameOfWhom } from '../whom.ts'
 
-/** The filter of tables. */
 const states = {
   all: { title: 'all tables', shows: () => true },
   off: { title: 'row-level security off', shows: ({ enabled }: ShownTable) => !enabled },

@@ -19,7 +19,6 @@ export interface Box {
 
 export interface Line {
   readonly relation: Relation
-  /** An SVG path. */
   readonly path: string
 }
 

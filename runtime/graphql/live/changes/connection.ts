@@ -67,7 +67,6 @@ const check = async (query: Query): Promise<void> => {
   await query(unlimited)
 }
 
-/** Opens connections to the server of a URL. */
 export type OpenFeedConnection = () => Promise<FeedConnection>
 
 /** One statement after the other: pg must not get one while it runs another. */

@@ -5,7 +5,6 @@ import type { Query } from '../../../db/connect/session.ts'
 import { DatabaseFailure } from '../../../db/failures/failures.ts'
 import { pauseMs, retries, retry } from '../../../lib/retry.ts'
 
-/** A watched relation, and what is known of it. */
 export interface WatchedRelation {
   readonly id: ObjectId
   readonly relation: LiveRelation

@@ -21,7 +21,6 @@ export interface LeadPace {
 export interface LeaderElection {
   /** Leads from now on, unless another process does. */
   readonly tryToLead: () => Promise<boolean>
-  /** Waits until it leads. */
   readonly waitToLead: () => Promise<void>
   /** Resolves with true when writers notify; with false if it was cancelled. */
   readonly arm: () => Promise<boolean>

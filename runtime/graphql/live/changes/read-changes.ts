@@ -2,7 +2,6 @@ import { foundChannel, noRelation } from '../../../db/check/live-locks.ts'
 import { rolesExpression } from '../../../db/check/version.ts'
 import type { Query } from '../../../db/connect/session.ts'
 
-/** The changes between two snapshots. */
 export interface ChangeReading {
   /** The later one, as Postgres prints it. */
   readonly snapshot: string
@@ -17,7 +16,6 @@ export interface ChangeReading {
 }
 
 export interface ChangeRow {
-  /** Oid of a root. */
   readonly root: number
   readonly values: ReadonlyMap<string, ReadonlySet<string>>
 }

@@ -33,7 +33,6 @@ export interface SessionParts {
   readonly open: OpenFeedConnection
   readonly listener: ChangeListener
   readonly pace: FeedPace
-  /** The watched relations. */
   readonly watched: () => Iterable<WatchedRelation>
 }
 
@@ -48,7 +47,6 @@ const createSignal = (): { readonly next: () => Promise<void>; readonly give: ()
   return { next: () => next, give: renew }
 }
 
-/** Changes by watched relation. */
 const changesOf = ({ rows }: ChangeReading, watched: Iterable<WatchedRelation>): readonly Change[] => {
   const all = [...watched]
   return rows.flatMap(({ root, values }) =>

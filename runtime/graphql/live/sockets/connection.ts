@@ -55,7 +55,6 @@ const mostOperations = 100
 /** The maximum number of messages without a request between two checks of the client. */
 const mostIdleMessages = 300
 
-/** A socket, and what its client has done so far. */
 interface ServedSocket extends Handshake {
   readonly parts: ConnectionParts
   readonly socket: WebSocket

@@ -1,8 +1,6 @@
 import { lookAt } from '../../http/request.ts'
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 
-/** The messages of graphql-transport-ws, and what closes a socket. */
-
 export const subprotocol = 'graphql-transport-ws'
 
 export type ClientMessage =

@@ -1,7 +1,6 @@
 import { addToCount } from '../../../lib/byte-budget.ts'
 import type { StreamLimits, StreamOwner, StreamRefusal } from './stream-types.ts'
 
-/** The streams of each party, and in total. */
 export interface StreamCounts {
   readonly limits: StreamLimits
   readonly parties: Map<string, number>

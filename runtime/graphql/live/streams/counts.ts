@@ -15,7 +15,6 @@ export interface Counts {
   readonly stats: (watches: ReadonlyMap<string, number>) => HubStats
 }
 
-/** The number of lags that are kept. */
 const lagsKept = 500
 
 export function createCounts(): Counts {

@@ -45,7 +45,6 @@ export interface Hub {
 }
 
 export interface HubParts {
-  /** Creates the feed, which notifies this listener. */
   readonly follow: (listener: ChangeListener) => ChangeFeed
   readonly read: ReadInterests
   readonly answer: AnswerRequest
@@ -70,12 +69,10 @@ const passing: ReadonlySet<GraphqlOutcome> = new Set(['unavailable', 'overloaded
 /** So does what Postgres ends to let others go on: a deadlock, or a transaction that cannot be put in an order. */
 const passes = ({ outcome, code }: GraphqlResponse): boolean => passing.has(outcome) || code === 'DATABASE_CONFLICT'
 
-/** The watches of this process, and what decides when each of them runs. */
 interface HubState extends StreamCounts {
   /** By document, operation, variables, role and claims. */
   readonly watches: Map<string, LiveWatch>
   readonly index: InterestIndex<LiveWatch>
-  /** The memory for requests. */
   readonly requests: ByteBudget
   readonly runs: Scheduler
   readonly setAlarm: SetAlarm
@@ -288,7 +285,6 @@ function afterRun(hub: HubState, watch: LiveWatch, end: RunEnd): void {
   if (watch.again !== null) wake(hub, watch, watch.again)
 }
 
-/** The consequences of the end of a run for its streams. */
 function finish(hub: HubState, watch: LiveWatch, end: RunEnd): void {
   if (end.kind === 'answered') watch.failures = 0
   if (end.kind !== 'failed') return

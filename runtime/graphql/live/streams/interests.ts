@@ -2,7 +2,6 @@ import type { Change, Interest, Pin } from '../../../contract/live.ts'
 import type { ObjectId } from '../../../contract/manifest.ts'
 import { objectId } from '../../../contract/facts.ts'
 
-/** Finds the watches that a change matters to, without visiting the others. */
 export interface InterestIndex<W> {
   /** The result removes them. */
   readonly add: (watch: W, interests: readonly Interest[]) => () => void

@@ -40,7 +40,6 @@ interface Patch {
   unread: number
 }
 
-/** A value in a text. */
 interface Value {
   readonly text: string
   readonly start: number

@@ -2,7 +2,6 @@ import type { ChangeFeed, Interest, LiveRelation } from '../../../contract/live.
 import type { ObjectId } from '../../../contract/manifest.ts'
 import { objectId } from '../../../contract/facts.ts'
 
-/** Relations held in a feed. */
 export interface HeldRelations {
   /** Resolves when every change that commits from now on will be reported. Rejects as the feed does. */
   readonly watched: Promise<void>

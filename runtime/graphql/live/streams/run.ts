@@ -31,7 +31,6 @@ export interface RunParts {
   readonly watchMs: number
 }
 
-/** How a run ended. */
 export type RunEnd =
   | { readonly kind: 'answered'; readonly changed: boolean }
   | { readonly kind: 'failed'; readonly response: GraphqlResponse }

@@ -23,7 +23,6 @@ export interface StreamSink {
   readonly stopped: () => void
 }
 
-/** One client's stream of one subscription. */
 export interface LiveStream {
   /** The sink accepts more. */
   readonly ready: () => void
@@ -31,7 +30,6 @@ export interface LiveStream {
   readonly close: () => void
 }
 
-/** The caller of a stream. */
 export interface StreamOwner extends Pick<RequestContext, 'party' | 'kind'> {
   readonly caller: Caller
 }
@@ -44,7 +42,6 @@ export interface StreamOptions {
 export interface StreamLimits {
   readonly streams: number
   readonly streamsOfParty: number
-  /** The maximum number of simultaneous runs. */
   readonly runs: number
   /** Milliseconds between the starts of two runs of a watch. */
   readonly pauseMs: number
@@ -73,7 +70,6 @@ export type AnswerRequest = (
   context: RequestContext,
 ) => GraphqlResponse | Promise<GraphqlResponse>
 
-/** The reason of a run. */
 export type RunReason = 'joined' | 'change' | 'schema' | 'outage' | 'retry' | 'reader'
 
 /** The reason for refusing a stream. */

@@ -10,7 +10,6 @@ export interface LiveWatch {
   readonly streams: Set<StreamState>
   /** The memory of its request. */
   readonly held: Holding
-  /** The number of started runs. */
   runs: number
   /** The last answered run. */
   answered: number
@@ -83,7 +82,6 @@ export function deliver({ last, answered }: LiveWatch, stream: StreamState): boo
   return true
 }
 
-/** Ends the selected streams of a watch. */
 export function endStreams(
   { streams }: LiveWatch,
   response: GraphqlResponse,
