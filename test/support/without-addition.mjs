@@ -39,6 +39,7 @@ function holdsWithout(folder) {
     return (
       // What is built, too: a thread answers introspection.
       run('tsc', '-p', 'tsconfig.json', '--incremental', 'false') &&
+      run('tsc', '-p', 'runtime/console/page', '--incremental', 'false') &&
       run(
         'vitest',
         ...'run --config test/vitest.config.ts --reporter dot --test-timeout 120000'.split(' '),
@@ -52,9 +53,12 @@ function holdsWithout(folder) {
 
 function copyTree(copy) {
   const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
-  for (const file of list.toString().split('\0')) {
-    if (file !== '' && existsSync(join(root, file))) cpSync(join(root, file), join(copy, file))
-  }
+  // Git ignores node_modules as a folder, not as a link to one.
+  const files = list
+    .toString()
+    .split('\0')
+    .filter((file) => file !== '' && file !== 'node_modules')
+  for (const file of files) if (existsSync(join(root, file))) cpSync(join(root, file), join(copy, file))
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
 }
 
