@@ -67,7 +67,8 @@ export interface Compiler {
 /** A compiler for one database. It memoizes the results of its passes, so that a small change compiles quickly. */
 export function createCompiler(options: CompilerOptions): Compiler {
   const { memo = createMemo(), reportsAll } = options
-  const { read, ahead } = createDatabaseReader(options, commentKeys, memo)
+  const [liveSettings] = additions.flatMap((one) => one.liveSettings ?? [])
+  const { read, ahead } = createDatabaseReader(options, commentKeys, memo, liveSettings)
   const emit = createEmitter(memo)
   const obeyed = reportsAll ? reportingAll : additions
   return {
@@ -78,7 +79,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
       if ('revision' in found) return found
       const { catalog, noted, live } = found
       const { annotated } = noted
-      const built = await timed('model', () => inTurns(buildModel(annotated, obeyed, memo, live?.watched)))
+      const built = await timed('model', () => inTurns(buildModel(annotated, obeyed, memo, live?.facts)))
       const emitted = await timed('emit', () => emit(built.model, catalog.version))
       function* allDiagnostics(): Steps<readonly Diagnostic[]> {
         const ofComments = noted.diagnostics

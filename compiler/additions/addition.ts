@@ -1,6 +1,7 @@
 import type { EntityFacts } from '../../runtime/contract/manifest.ts'
 import { tableSwitch } from '../comments/additions.ts'
 import type { Key } from '../comments/keys.ts'
+import type { LiveSettings } from '../emit/live/database.ts'
 import type { ModelAddition } from '../model/additions.ts'
 import type { ServiceAddition } from '../../runtime/graphql/serve.ts'
 
@@ -8,6 +9,8 @@ import type { ServiceAddition } from '../../runtime/graphql/serve.ts'
 export interface Addition extends ModelAddition, ServiceAddition {
   /** Rows of the table of keys, all with its name. */
   readonly keys: readonly Key[]
+  /** How it makes objects live. */
+  readonly liveSettings?: LiveSettings
   /** A change of a relation that no type shows, but that changes the answers of documents. */
   readonly changes?: (old: EntityFacts, now: EntityFacts) => SettingChange | null
 }

@@ -19,6 +19,7 @@ import { groups } from './groups/addition.ts'
 import { jsonFilters } from './json-filters/addition.ts'
 import { limits } from './limits/addition.ts'
 import { links } from './links/addition.ts'
+import { live } from './live/addition.ts'
 import { ltreeFilters } from './ltree-filters/addition.ts'
 import { manyToMany } from './many-to-many/addition.ts'
 import { networkFilters } from './network-filters/addition.ts'
@@ -58,6 +59,7 @@ const table = {
   jsonFilters,
   limits,
   links,
+  live,
   ltreeFilters,
   manyToMany,
   networkFilters,

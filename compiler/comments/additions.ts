@@ -144,17 +144,6 @@ export interface NamedTable {
   readonly name: string
 }
 
-/** `{"reads": ["schema.table", ...]}`, possibly empty; null if absent or malformed. */
-export const liveReads: Decoder<readonly NamedTable[] | null> = (value) => {
-  const { given, remarks } = membersOf(value, ['reads'])
-  if (given === null) return { ok: true, value: null, remarks }
-  const reads = member(given, 'reads')
-  const tables = isJsonList(reads) ? reads.map(tableNamed) : [null]
-  const named = tables.filter((table) => table !== null)
-  if (named.length === tables.length) return { ok: true, value: named, remarks }
-  return { ok: true, value: null, remarks: [...remarks, '"reads" is no list of tables as "schema.table"'] }
-}
-
 /** `private.documents`, `"My Schema"."Documents"`; an unquoted name keeps its case. */
 export function tableNamed(value: JsonValue): NamedTable | null {
   const parts = typeof value === 'string' ? qualifiedName.exec(value) : null

@@ -1,4 +1,4 @@
-import { liveReads, switched, switchedOn, tableSwitch, unlessDisabled } from './additions.ts'
+import { switchedOn, tableSwitch, unlessDisabled } from './additions.ts'
 import {
   scalarText,
   type Decoder,
@@ -93,18 +93,6 @@ export const coreKeys = [
     on: ['relation'],
     decode: switchedOn,
     help: '{"enabled": true} adds aggregate with count, sum, avg, min and max.',
-  },
-  {
-    key: 'live',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} lets queries of it be watched; a table goes before its schema.',
-  },
-  {
-    key: 'live',
-    on: ['function'],
-    decode: liveReads,
-    help: '{"reads": ["schema.table", ...]}: what a function reads that the compiler cannot read.',
   },
   {
     key: 'primary_key_columns',

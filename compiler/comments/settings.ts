@@ -191,6 +191,3 @@ const kindWords: Readonly<Record<ObjectKind, string>> = {
 
 const keyPlaces = (keys: readonly Key[], key: string): readonly string[] =>
   keys.filter((row) => row.key === key).flatMap((row) => row.on.map((kind) => kindWords[kind]))
-
-/** For the core itself, which reads no addition. */
-export const coreTable: KeyTable = keyTable([])

@@ -30,12 +30,11 @@ import { formFacts } from './filter-forms.ts'
 import { functionNames, buildFunctions, type RootFunction } from './functions.ts'
 import { nameRelations } from './named-relations.ts'
 import { buildLinks } from './foreign-keys.ts'
-import { liveDiagnostics, watchedCalls, watchedEntities, type Watched } from './live.ts'
 import { schemaUsage, privilegesByRole, rolesPart, typeSchemaFacts } from './privileges.ts'
 import { buildReport } from './report-facts.ts'
 import type { FunctionScope } from './signatures.ts'
 import type { ValueScope } from './scalars.ts'
-import { inOrder, readScope, servedSchema, type ServedSchema } from './scope.ts'
+import { inOrder, readScope, servedSchema, type ModelScope, type ServedSchema } from './scope.ts'
 import type { CallSql, EntitySql, Model } from './model.ts'
 
 export interface Built {
@@ -44,17 +43,33 @@ export interface Built {
   readonly diagnose: () => Steps<readonly Diagnostic[]>
 }
 
+/** The facts about what can be watched (spec/graphql.md 16.1), with which the passes go on. */
+export interface WatchedFacts {
+  readonly entities: (
+    memo: Memo,
+    scope: ModelScope,
+    annotated: Annotated,
+    entities: readonly Entity[],
+  ) => readonly Entity[]
+  readonly calls: (
+    scope: ModelScope,
+    annotated: Annotated,
+    functions: readonly FunctionFacts[],
+  ) => readonly FunctionFacts[]
+  readonly diagnostics: (annotated: Annotated) => readonly Diagnostic[]
+}
+
 /**
  * Builds the API, pass by pass: enums, types of values, relations with their keys, foreign keys between them, and the
  * dependants of both: entities and functions. The order of unordered lists is irrelevant.
  *
- * @param watched the watchable objects; absent: no relation is live
+ * @param watched absent: no relation is live
  */
 export function* buildModel(
   annotated: Annotated,
   additions: readonly ModelAddition[],
   memo: Memo = withoutMemory,
-  watched?: Watched,
+  watched?: WatchedFacts,
 ): Steps<Built> {
   const schemas = yield* memo.each(servedSchema, annotated.schemas, additions)
   const types = readScope(memo, annotated, schemas)
@@ -75,7 +90,7 @@ export function* buildModel(
   const facts = yield* memo.map(callFacts, calls.value)
   const marked = withSelfContained(memo, annotated, entities.value)
   const whole = withSentDefaults(annotated, types.types, withTenants(annotated, marked))
-  const placed = watched === undefined ? whole : watchedEntities(memo, scope, annotated, watched, whole)
+  const placed = watched === undefined ? whole : watched.entities(memo, scope, annotated, whole)
   const entityFacts = yield* memo.map(factsOfEntity, placed)
   const servedEnums = yield* memo.map(enumFacts, enums.value)
   const parts = {
@@ -88,7 +103,7 @@ export function* buildModel(
     ...(yield* formFacts(memo, annotated.types, typed.value.composites ?? [], entityFacts, additions)),
     ...(yield* marksOf(memo, entityFacts, [...facts, ...servedEnums.flatMap(({ values }) => values)], additions)),
     entities: entityFacts,
-    functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
+    functions: watched === undefined ? facts : watched.calls(scope, annotated, facts),
   }
   const typeSchemas = yield* typeSchemaFacts(memo, annotated, parts)
   const served = { ...parts, ...(typeSchemas.length > 0 && { typeSchemas }) }
@@ -103,7 +118,7 @@ export function* buildModel(
       ...typed.diagnostics,
       ...ofPasses.flat(),
       ...(yield* collisionDiagnostics(memo, manifest, additions, functionNames(scope, functions))),
-      ...(watched === undefined ? [] : liveDiagnostics(annotated, watched)),
+      ...(watched?.diagnostics(annotated) ?? []),
       ...crossingDiagnostics(annotated, links.value),
       ...sentDefaultsDiagnostics(annotated, types.types),
     ]

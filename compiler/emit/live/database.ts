@@ -1,6 +1,6 @@
-import type { LiveRelation } from '../../../runtime/contract/live.ts'
+import type { LiveFacts, LiveRelation } from '../../../runtime/contract/live.ts'
 import type { Memo } from '../../../runtime/lib/memo/memo.ts'
-import { inTurns, type Steps } from '../../../runtime/lib/steps.ts'
+import { inTurns } from '../../../runtime/lib/steps.ts'
 import { createCatalogReader, type CatalogQuery, type ReadOptions } from '../../catalog/read.ts'
 import type { Catalog, Oid } from '../../catalog/catalog.ts'
 import { annotate, type Noted, createAccessReader } from '../../comments/annotate.ts'
@@ -9,9 +9,9 @@ import { treeApart } from '../parse-apart.ts'
 import type { Timed } from '../../../runtime/lib/timers.ts'
 import { compareBytes } from '../../../runtime/lib/text.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../comments/annotated.ts'
-import type { Watched } from '../../model/live.ts'
+import type { WatchedFacts } from '../../model/build.ts'
 import { judgeFunction, judgeRelation, type Judge, type LiveVerdict } from './judge.ts'
-import { createClosureReader, type ClosureOptions } from './read-relations.ts'
+import { createClosureReader, type ClosureOptions, type LiveComments } from './read-relations.ts'
 
 export interface LiveTriggers {
   /** SQL for whether the relation `c` of pg_class has them. */
@@ -25,6 +25,19 @@ export interface Installed {
   readonly isWhole: boolean
   /** Those that will get theirs later, because other sessions hold locks on them. */
   readonly awaited: readonly LiveRelation[]
+}
+
+/** By OID, of the relations and functions of the served schemas. */
+export interface Watched {
+  readonly relations: ReadonlyMap<Oid, LiveFacts>
+  readonly functions: ReadonlyMap<Oid, LiveFacts>
+}
+
+/** How comments make objects live, and the facts about these. */
+export interface LiveSettings {
+  readonly isLive: (one: AnnotatedSchema | AnnotatedRelation) => boolean
+  readonly comments: LiveComments
+  readonly factsOf: (watched: Watched) => WatchedFacts
 }
 
 interface DatabaseReaderOptions extends ReadOptions {
@@ -53,8 +66,14 @@ interface DatabaseReader {
 /**
  * Creates a reader of a database. If tables cannot be watched only because they lack triggers, it installs them and
  * reads again: a comment makes a table live for the next request.
+ * @param settings absent: no comment makes anything live
  */
-export function createDatabaseReader(options: DatabaseReaderOptions, keys: KeyTable, memo: Memo): DatabaseReader {
+export function createDatabaseReader(
+  options: DatabaseReaderOptions,
+  keys: KeyTable,
+  memo: Memo,
+  settings?: LiveSettings,
+): DatabaseReader {
   const { query, triggers, ...readOptions } = options
   const readCatalog = createCatalogReader(query, readOptions)
   let found: Catalog | null = null
@@ -65,13 +84,14 @@ export function createDatabaseReader(options: DatabaseReaderOptions, keys: KeyTa
     return last === undefined || kept === null || kept.version === last.catalog.version ? readCatalog() : kept
   }
   const hasTriggers = triggers?.hasTriggers ?? 'false'
-  const readLive = createLiveReader({ query, parse: treeApart, schemas: options.schemas, hasTriggers })
+  const { schemas } = options
+  const readLive = settings && createLiveReader({ query, parse: treeApart, schemas, hasTriggers }, settings)
   const readAccess = createAccessReader(treeApart, memo)
   const readRest = async (timed: Timed, catalog: Catalog, awaited: readonly LiveRelation[]): Promise<DatabaseRead> => {
     const noted = await timed('comments', async () => readAccess(await inTurns(annotate(catalog, keys, memo))))
     const { annotated } = noted
-    const isLive = await inTurns(isAnyLive(memo, annotated))
-    return { catalog, noted, live: isLive ? await timed('live', () => readLive(annotated, awaited)) : null }
+    const isAny = settings && [...annotated.schemas, ...annotated.relations].some(settings.isLive)
+    return { catalog, noted, live: readLive && isAny ? await timed('live', () => readLive(annotated, awaited)) : null }
   }
   const readWhole = async <Last extends Pick<DatabaseRead, 'catalog'>>(
     timed: Timed,
@@ -114,31 +134,26 @@ export function createDatabaseReader(options: DatabaseReaderOptions, keys: KeyTa
 
 /** The objects that can be watched, and those that could be with triggers. */
 interface LiveAnswer {
-  readonly watched: Watched
+  readonly facts: WatchedFacts
   /** Tables whose changes must be reported. */
   readonly wanted: readonly LiveRelation[]
   /** Tables that cannot be watched only because their changes are not reported. */
   readonly unwatched: readonly LiveRelation[]
 }
 
-function* isAnyLive(memo: Memo, { schemas, relations }: Annotated): Steps<boolean> {
-  return schemas.some(isLive) || (yield* memo.map(isLive, relations)).includes(true)
-}
-
-const isLive = ({ settings }: AnnotatedSchema | AnnotatedRelation): boolean => settings.live === true
-
 /**
  * Creates the reader of watchable objects. It rejects as `query` does, and with a TypeError after concurrent changes.
  */
 function createLiveReader(
-  options: ClosureOptions,
+  options: Omit<ClosureOptions, 'comments'>,
+  { comments, factsOf }: LiveSettings,
 ): (annotated: Annotated, awaited: readonly LiveRelation[]) => Promise<LiveAnswer> {
-  const read = createClosureReader(options)
+  const read = createClosureReader({ ...options, comments })
   return async (annotated, awaited) => {
     const { relations, functions } = annotated
     const closure = await read({ relations: relations.map(oidOf), functions: functions.map(oidOf) })
     const distributed = new Set(annotated.distributed?.map(oidOf))
-    const judge: Judge = { closure, distributed, awaited, nodes: new Map() }
+    const judge: Judge = { closure, comments, distributed, awaited, nodes: new Map() }
     const judged = {
       relations: new Map(relations.map(({ oid }) => [oid, judgeRelation(judge, oid)])),
       functions: new Map(functions.map(({ oid }) => [oid, judgeFunction(judge, oid)])),
@@ -147,7 +162,7 @@ function createLiveReader(
     const unwatched = new Map(all.flatMap((item) => item.unwatched).map((table) => [table.oid, table]))
     const wanted = new Map(all.flatMap((item) => item.wanted).map((table) => [JSON.stringify(table), table]))
     return {
-      watched: { relations: factsByRelation(judged.relations), functions: factsByRelation(judged.functions) },
+      facts: factsOf({ relations: factsByOid(judged.relations), functions: factsByOid(judged.functions) }),
       wanted: [...wanted].sort(([a], [b]) => compareBytes(a, b)).map(([, table]) => table),
       unwatched: [...unwatched.values()].map(({ schema, name }) => ({ schema, name })),
     }
@@ -156,5 +171,5 @@ function createLiveReader(
 
 const oidOf = ({ oid }: { readonly oid: Oid }): Oid => oid
 
-const factsByRelation = (judged: ReadonlyMap<Oid, LiveVerdict>): Watched['relations'] =>
+const factsByOid = (judged: ReadonlyMap<Oid, LiveVerdict>): ReadonlyMap<Oid, LiveFacts> =>
   new Map([...judged].map(([oid, { facts }]) => [oid, facts]))

@@ -2,9 +2,8 @@ import { bySchemaAndName, compareBytes } from '../../../runtime/lib/text.ts'
 import type { LiveFacts, LiveReason, LiveRelation, OwnRows } from '../../../runtime/contract/live.ts'
 import { withPredefined } from '../../catalog/privileges.ts'
 import { type Oid, nameFunction, nameRelation } from '../../catalog/catalog.ts'
-import { coreTable, readComment } from '../../comments/settings.ts'
 import { type Fault, systemFault } from './mentions.ts'
-import type { Closure, KnownFunction, KnownRelation } from './read-relations.ts'
+import type { Closure, KnownFunction, KnownRelation, LiveComments } from './read-relations.ts'
 
 /**
  * Decides which objects can be watched (spec/graphql.md 16.1), on a graph of places that read each other:
@@ -71,6 +70,7 @@ export interface LiveVerdict {
 /** The facts that decide what can be watched. */
 export interface Judge {
   readonly closure: Closure
+  readonly comments: LiveComments
   /** Relations whose rows lie on other servers. */
   readonly distributed: ReadonlySet<Oid>
   /** Relations whose trees get their triggers later. */
@@ -167,10 +167,11 @@ function rowFaults(judge: Judge, relation: KnownRelation): readonly Sentence[] {
 }
 
 function isLive(judge: Judge, { comment, schemaComment, parents }: KnownRelation): boolean {
-  const own = liveOf('relation', comment)
+  const { comments, closure } = judge
+  const own = comments.isLive('relation', comment)
   if (own !== null) return own
-  const [parent] = parents.flatMap((oid) => judge.closure.relations.get(oid) ?? [])
-  return parent === undefined ? (liveOf('schema', schemaComment) ?? false) : isLive(judge, parent)
+  const [parent] = parents.flatMap((oid) => closure.relations.get(oid) ?? [])
+  return parent === undefined ? (comments.isLive('schema', schemaComment) ?? false) : isLive(judge, parent)
 }
 
 const dependsOn = ({ closure }: Judge, { depends, ...object }: Known): readonly Place[] => [
@@ -203,9 +204,6 @@ const isAwaited = (judge: Judge, { schema, name, parents }: KnownRelation): bool
     const parent = judge.closure.relations.get(oid)
     return parent !== undefined && isAwaited(judge, parent)
   })
-
-const liveOf = (kind: 'relation' | 'schema', comment: string | null): boolean | null =>
-  comment === null ? null : readComment(coreTable, kind, () => '', comment).settings.live
 
 const isTop = ({ parents }: KnownRelation): boolean => parents.length === 0
 

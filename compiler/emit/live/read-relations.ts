@@ -1,7 +1,7 @@
 import { createLru } from '../../../runtime/lib/caches.ts'
 import type { CatalogQuery } from '../../catalog/read.ts'
 import type { Oid } from '../../catalog/catalog.ts'
-import { coreTable, readComment } from '../../comments/settings.ts'
+import type { NamedTable } from '../../comments/additions.ts'
 import { readSource, type Parse, nothing, allMentions, type Mentions, type Named, readTree } from './mentions.ts'
 import { objectsQuery, decodeObjects, type FunctionRow, type ReadObjects, type RelationRow } from './query.ts'
 
@@ -26,6 +26,14 @@ export interface Closure {
 /** The initial objects. */
 export type ReadStart = Readonly<Record<'relations' | 'functions', readonly Oid[]>>
 
+/** What comments say about what can be watched. */
+export interface LiveComments {
+  /** Null: the comment does not say it. */
+  readonly isLive: (kind: 'relation' | 'schema', comment: string | null) => boolean | null
+  /** What the comment of a function says that it reads; null: nothing. */
+  readonly reads: (comment: string | null) => readonly NamedTable[] | null
+}
+
 export interface ClosureOptions {
   readonly query: CatalogQuery
   readonly parse: Parse
@@ -33,6 +41,7 @@ export interface ClosureOptions {
   readonly schemas: readonly string[]
   /** SQL for whether changes of the relation `c` of pg_class are reported. */
   readonly hasTriggers: string
+  readonly comments: LiveComments
 }
 
 interface Lookup extends Named {
@@ -76,6 +85,7 @@ export function createClosureReader({
   parse,
   schemas,
   hasTriggers,
+  comments,
 }: ClosureOptions): (of: ReadStart) => Promise<Closure> {
   const text = objectsQuery(hasTriggers)
   const bodies = createLru<string, Mentions>(keptBodies, (_, body) => body.length)
@@ -99,7 +109,7 @@ export function createClosureReader({
     const mentionsOf = async (row: RelationRow | FunctionRow): Promise<Mentions> => {
       const known =
         mentions.get(row) ??
-        ('trees' in row ? allMentions(row.trees.map(readTree)) : await functionMentions(row, bodyOf))
+        ('trees' in row ? allMentions(row.trees.map(readTree)) : await functionMentions(row, bodyOf, comments))
       mentions.set(row, known)
       return known
     }
@@ -230,18 +240,21 @@ async function reach(
   return { closure, question: { relations, functions, operators, names }, missing }
 }
 
-async function functionMentions(fn: FunctionRow, bodyOf: (fn: FunctionRow) => Promise<Mentions>): Promise<Mentions> {
+async function functionMentions(
+  fn: FunctionRow,
+  bodyOf: (fn: FunctionRow) => Promise<Mentions>,
+  comments: LiveComments,
+): Promise<Mentions> {
   const trees = [fn.body, fn.defaults].flatMap((tree) => (tree === null ? [] : [readTree(tree)]))
   const isText = fn.kind === 'f' && fn.body === null && !fn.system
   const isReadable = fn.language === 'sql' || fn.language === 'plpgsql'
   // An immutable function reads nothing, as Postgres itself assumes; a volatile one is refused anyway.
   const body = !isText || fn.volatility === 'v' || (fn.volatility === 'i' && !isReadable) ? nothing : await bodyOf(fn)
-  return allMentions([...trees, withReads(fn, body)])
+  return allMentions([...trees, withReads(comments.reads(fn.comment), body)])
 }
 
 /** The reads in a function's comment for what cannot be derived. */
-function withReads({ comment }: FunctionRow, body: Mentions): Mentions {
-  const reads = comment === null ? null : readComment(coreTable, 'function', () => '', comment).settings.live
+function withReads(reads: readonly NamedTable[] | null, body: Mentions): Mentions {
   if (reads === null) return body
   const names = reads.map((table): Named => ({ kind: 'relation', ...table, args: null }))
   return { ...body, names: [...body.names, ...names], faults: body.faults.filter(({ kind }) => kind !== 'unknown') }

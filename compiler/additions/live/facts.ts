@@ -1,22 +1,31 @@
-import type { Diagnostic, EntityFacts, FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
-import type { LiveFacts } from '../../runtime/contract/live.ts'
-import { objectId } from '../../runtime/contract/facts.ts'
-import type { Memo } from '../../runtime/lib/memo/memo.ts'
-import { type Oid, nameRelation } from '../catalog/catalog.ts'
-import type { Annotated } from '../comments/annotated.ts'
-import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
-import { rowArgument } from './computed.ts'
-import type { Entity } from './entities.ts'
-import { functionIdentities } from './functions.ts'
-import type { ModelScope } from './scope.ts'
+import type { Diagnostic, EntityFacts, FunctionFacts, ObjectId } from '../../../runtime/contract/manifest.ts'
+import type { LiveFacts } from '../../../runtime/contract/live.ts'
+import { objectId } from '../../../runtime/contract/facts.ts'
+import type { Memo } from '../../../runtime/lib/memo/memo.ts'
+import { nameRelation } from '../../catalog/catalog.ts'
+import { isOn } from '../../comments/additions.ts'
+import type { Annotated } from '../../comments/annotated.ts'
+import { diagnose } from '../../catalog/diagnostics/diagnostics.ts'
+import { rowArgument } from '../../model/computed.ts'
+import type { Entity } from '../../model/entities.ts'
+import { functionIdentities } from '../../model/functions.ts'
+import type { LiveSettings, Watched } from '../../emit/live/database.ts'
+import { comments } from './decode.ts'
+import type { ModelScope } from '../../model/scope.ts'
 
-export interface Watched {
-  readonly relations: ReadonlyMap<Oid, LiveFacts>
-  readonly functions: ReadonlyMap<Oid, LiveFacts>
+/** How comments make objects live, and the facts of the model about what was found watchable. */
+export const liveSettings: LiveSettings = {
+  isLive: ({ settings }) => settings.live === true,
+  comments,
+  factsOf: (watched) => ({
+    entities: (memo, scope, annotated, entities) => watchedEntities(memo, scope, annotated, watched, entities),
+    calls: (scope, annotated, functions) => watchedCalls(scope, annotated, watched, functions),
+    diagnostics: (annotated) => liveDiagnostics(annotated, watched),
+  }),
 }
 
 /** The entities with their live facts (spec/graphql.md 16.1). */
-export function watchedEntities(
+function watchedEntities(
   memo: Memo,
   scope: ModelScope,
   { relations, functions }: Annotated,
@@ -45,7 +54,7 @@ const withLive = <T extends EntityFacts | FunctionFacts>(facts: T, live: LiveFac
   live == null ? facts : { ...facts, live }
 
 /** The same for functions of the root. */
-export function watchedCalls(
+function watchedCalls(
   scope: ModelScope,
   annotated: Annotated,
   watched: Watched,
@@ -72,15 +81,12 @@ const callFacts = (
   )
 
 /** Relations that their owner or their schema made live, but that cannot be watched. */
-export function liveDiagnostics(
-  { schemas, relations }: Annotated,
-  { relations: facts }: Watched,
-): readonly Diagnostic[] {
-  const live = new Set(schemas.flatMap(({ name, settings }) => (settings.live === true ? [name] : [])))
+function liveDiagnostics({ schemas, relations }: Annotated, { relations: facts }: Watched): readonly Diagnostic[] {
+  const bySchema = new Map(schemas.map((schema) => [schema.name, schema]))
   return relations.flatMap((relation) => {
     const found = facts.get(relation.oid)
-    const isLive = relation.settings.live ?? live.has(relation.schema)
-    return isLive && found !== undefined && 'refused' in found
+    const schema = bySchema.get(relation.schema)
+    return isOn('live', relation, ...(schema ? [schema] : [])) && found !== undefined && 'refused' in found
       ? [diagnose('live-refused', nameRelation(relation), { reasons: found.refused.map(({ sentence }) => sentence) })]
       : []
   })
