@@ -178,10 +178,7 @@ const entitySql = (
   ...(presetSql(named.relation).length > 0 && { presets: presetSql(named.relation) }),
 })
 
-/**
- * Columns whose privileges matter even without a field: those of the key, of foreign keys, and of unique keys for
- * inputs.
- */
+/** Their privileges matter even without a field: columns of the key, of foreign keys, and of keys for inputs. */
 const neededColumns = (
   named: NamedRelation,
   { forward, reverse }: RelationLinks,

@@ -62,10 +62,7 @@ export interface Client {
   readonly close: () => void
 }
 
-/**
- * A client of the project at a URL, with its anon key. Throws TypeError for an invalid URL or key, and if WebSockets
- * are requested but not available.
- */
+/** With the anon key. Throws TypeError for an invalid URL or key, or if requested WebSockets are missing. */
 export function createClient(url: string, anonKey: string, options: ClientOptions = {}): Client {
   const { hostname, href } = new URL(url)
   if (anonKey === '') throw new TypeError('The key of the project is missing')

@@ -2,10 +2,7 @@
 
 export type LiveFacts =
   | {
-      /**
-       * Relations with live triggers, sorted. Partitions and children are replaced by their root, under which changes
-       * of the whole tree are reported.
-       */
+      /** Sorted. Partitions and children are replaced by their root, under which changes are reported. */
       readonly reads: readonly LiveRelation[]
       /** Absent if changes of other rows than the selected ones matter. */
       readonly own?: OwnRows

@@ -1,7 +1,4 @@
-/**
- * A mark on required fields of an insert's input. Their types are nullable all the same (spec/graphql.md 10.1), so the
- * mark is an extension of the schema's object, for code generation only.
- */
+/** Marks required fields of inserts, whose types are nullable (spec/graphql.md 10.1), for code generation. */
 
 const mark = 'catalographRequired'
 

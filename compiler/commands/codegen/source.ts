@@ -174,10 +174,7 @@ export const scalarFacts: Readonly<Record<ScalarName, ScalarFacts>> = {
   Opaque: { output: 'unknown', input: 'string | number | boolean' },
 }
 
-/**
- * Figures of an aggregate with one of these scalars are JSON numbers (spec/graphql.md 6), except for a column with text
- * values, such as money.
- */
+/** Figures of these scalars are JSON numbers (spec/graphql.md 6), except for columns with text values (money). */
 export const numericScalars: ReadonlySet<string> = new Set<ScalarName>(['Int', 'BigInt', 'Float', 'BigFloat'])
 
 /** Scalars that are read in another form than they are sent. */

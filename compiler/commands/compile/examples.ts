@@ -20,10 +20,7 @@ export function readNamedExamples(path: string): NamedExamples {
   return Object.fromEntries(examples.map(([name, list]) => [name, list ?? []]))
 }
 
-/**
- * The documents, each with the examples of the file beside it and the named ones.
- * @throws CommandFailure for a file without examples, and for unknown names
- */
+/** With the examples of the file beside each, and the named ones. @throws CommandFailure if one is missing */
 export function withExamples(documents: readonly GivenDocument[], named: NamedExamples): readonly ExampledDocument[] {
   const unused = new Set(Object.keys(named))
   const isNamed = unused.size > 0

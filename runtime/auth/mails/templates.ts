@@ -18,10 +18,7 @@ export async function listTemplates(run: RunStatement): Promise<readonly ListedT
   })
 }
 
-/**
- * Stores a template; omitted parts stay unchanged. Returns its fault as a sentence, and stores nothing then: over HTTP
- * that is 422 `validation_failed`.
- */
+/** Omitted parts stay unchanged. Returns its fault as a sentence (422 over HTTP), and stores nothing then. */
 export async function setTemplate(
   run: RunStatement,
   kind: MailKind,

@@ -1,7 +1,4 @@
-/**
- * Schema `catalograph_auth`: state beyond the tables that existing projects have (spec/auth.md 13). Only its owner has
- * privileges on it.
- */
+/** Schema `catalograph_auth`: what existing projects do not have (spec/auth.md 13). Only its owner has privileges. */
 
 const userReference = 'uuid primary key references auth.users (id) on delete cascade'
 
@@ -77,10 +74,7 @@ const tables: Readonly<Record<string, string>> = {
     window_began timestamptz not null,
     banned_until timestamptz
   )`,
-  /**
-   * Mails, inserted in the transaction of their subject; accepted by the mail server, kept for the owner, or still to
-   * be sent.
-   */
+  /** Mails of the transaction of their subject: accepted by the mail server, kept for the owner, or to be sent. */
   outbox: `(
     id bigint generated always as identity primary key,
     kind text not null,

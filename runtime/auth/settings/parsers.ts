@@ -72,10 +72,7 @@ const isKey = (key: unknown): key is PrivateJwk => {
   return typeof kid === 'string' && kid !== '' && matching && Array.isArray(uses)
 }
 
-/**
- * A JWK set (RFC 7517), as `{"keys": [...]}` or the bare list: RS256 and ES256 keys with a `kid` and `key_ops`, at most
- * one of which signs.
- */
+/** RFC 7517, as `{"keys": [...]}` or the bare list: RS256 and ES256 with `kid` and `key_ops`; at most one signs. */
 export const jwkSet: Parser<readonly PrivateJwk[]> = (text) => {
   const keys = listOfKeys(text)
   if (keys === null || !keys.every(isKey)) {

@@ -72,10 +72,7 @@ const clientOptions = (
   return { ...(cert !== undefined && { cert, key }), ...(passphrase !== undefined && { passphrase }) }
 }
 
-/**
- * The attempts, in order.
- * @throws ParameterFault if a mode does not exist or a file cannot be read
- */
+/** In order. @throws ParameterFault if a mode does not exist or a file cannot be read */
 export const encryptionsOf = (
   parameters: ConnectionParameters,
   environment: ConnectEnvironment,

@@ -77,10 +77,7 @@ const serviceFiles = (environment: ConnectEnvironment): readonly string[] => [
   join(environment['PGSYSCONFDIR'] ?? '/etc/postgresql-common', 'pg_service.conf'),
 ]
 
-/**
- * The parameters of one section. A general INI reader is not suitable: libpq takes a value literally up to the end of
- * its line, with quotes, semicolons and backslashes.
- */
+/** Not by a general INI reader: libpq takes a value literally up to the end of its line, with all quotes. */
 const ofSection = (text: string, service: string): ConnectionParameters | null => {
   const lines = text.split(/\r?\n/).map((line) => line.trim())
   const start = lines.indexOf(`[${service}]`)

@@ -294,10 +294,7 @@ export class LazyObjectType extends GraphQLObjectType {
 type LazyFields = GraphQLFieldMap<unknown, unknown>
 type Made = GraphQLField<unknown, unknown>
 
-/**
- * Behaves like a plain object without prototype that holds every field, and becomes one, with the same fields, on
- * enumeration.
- */
+/** Like a plain object without prototype, with every field; it becomes one when it is enumerated. */
 function lazyFields(type: string, makers: () => FieldMakers): () => LazyFields {
   let known: FieldMakers | undefined
   const all = (): FieldMakers => (known ??= makers())

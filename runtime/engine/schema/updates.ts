@@ -68,10 +68,7 @@ export const operatorMakers = (visible: RoleVisibility): Readonly<Record<ChangeO
     Object.keys(changeOperators).map((name) => [name, makeOperatorInput(visible, name as ChangeOperatorName)]),
   ) as Readonly<Record<ChangeOperatorName, MakePart>>
 
-/**
- * `set` and the operators; `set` is optional if there is an operator.
- * @param others whether there are further changes
- */
+/** `set` is optional if there is an operator. @param others whether there are further changes */
 export function changeArguments(
   visible: RoleVisibility,
   entity: EntityFacts,

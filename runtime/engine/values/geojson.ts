@@ -1,10 +1,7 @@
 import { isJsonObject, type JsonObject, roundedNumber } from '../../lib/json.ts'
 import { ValueFault } from './fault.ts'
 
-/**
- * Geometries as GeoJSON (RFC 7946, 3.1), parsed to the text for PostGIS. Errors are reported here: PostGIS accepts much
- * that is not GeoJSON, and drops unknown members.
- */
+/** GeoJSON (RFC 7946, 3.1) for PostGIS, which accepts much that is not, and drops unknown members. */
 
 const geoJsonFault = (problem: string): ValueFault => new ValueFault(`Invalid input for GeoJSON type: ${problem}`)
 

@@ -1,9 +1,6 @@
 import { isDecimal } from '../../lib/json.ts'
 
-/**
- * Words of graphql-js about values (graphql-js 16: jsutils/inspect, suggestionList, didYouMean), for code without it.
- * `test/runtime/graphql/variables.test.ts` compares both.
- */
+/** Words of graphql-js about values, for code without it; `test/runtime/graphql/variables.test.ts` compares. */
 
 const longestList = 10
 const deepest = 2

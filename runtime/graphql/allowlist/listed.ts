@@ -6,10 +6,7 @@ import { type Running, exchangeOf, type ExchangeContext, type RequestState } fro
 import { notListed, type Admission } from './admission.ts'
 import { guard, listing, lookUp, notListedReason } from './list-statements.ts'
 
-/**
- * Texts of listed documents by their hashes. A text is kept only under its own hash, so an entry never becomes wrong;
- * each request checks whether it is still listed for the caller.
- */
+/** By their hashes, so that an entry never becomes wrong; each request checks whether it is still listed. */
 export interface Texts {
   readonly get: (hash: string) => string | undefined
   /** Keeps a text; returns its hash. */
@@ -33,10 +30,7 @@ export function createTexts(): Texts {
   }
 }
 
-/**
- * The text of a listed document, read from the list if it is not known yet.
- * @throws Refusal if it is not listed for the caller
- */
+/** Read from the list if it is not known yet. @throws Refusal if it is not listed for the caller */
 export function listedText(
   run: RunExchange,
   texts: Texts,
@@ -62,10 +56,7 @@ async function askForText(
   return text
 }
 
-/**
- * Runs statements only if their document is listed for the caller: one round trip, and nothing runs if it is no longer
- * listed.
- */
+/** One round trip, in which nothing runs if the document is not listed for the caller any more. */
 /** From now on the request runs only while the document is listed. */
 export function runWhileListed(
   state: Pick<RequestState<Running>, 'run' | 'read'>,

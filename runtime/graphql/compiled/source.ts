@@ -37,10 +37,7 @@ interface Written {
   readonly failure?: string
 }
 
-/**
- * @throws ArtifactFailure for artifacts that cannot be used. The source rejects with Hopeless at first if the database
- * is not prepared, or cannot answer any of the documents.
- */
+/** @throws ArtifactFailure. Its source rejects with Hopeless if the database cannot answer any document. */
 export function createCompiledSource({
   documents: place,
   query,

@@ -90,10 +90,7 @@ export function problemsOf(view: RoleView, document: DocumentNode, pace: Patienc
  */
 export const isAborted = ({ message }: GraphQLError): boolean => message === 'Validation aborted.'
 
-/**
- * Refusals that protect the server and always apply (spec/graphql.md, decision 10). Every fragment is visited once, so
- * the cost grows with the document and not with its expansion.
- */
+/** Rules that always apply (spec/graphql.md, decision 10). Each fragment is visited once, not its expansion. */
 const maxDepth = 32
 const maxSelections = 1_000_000
 /** A selection of an introspection may be answered for every type of a schema; the common query has some 250. */
@@ -107,10 +104,7 @@ interface Size {
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
-/**
- * @param maxFields the owner's limit (spec/graphql.md 17, `limits`), or null
- * @returns its size; null if a fragment contains itself
- */
+/** Returns its size; null if a fragment contains itself. @param maxFields the owner's limit, or null */
 export function checkLimits(
   document: DocumentNode,
   operation: OperationDefinitionNode,

@@ -24,10 +24,7 @@ import { sha256Hex } from '../../lib/text.ts'
 import { printOpen } from '../../sql/print.ts'
 import { selectList, trusted } from '../../sql/tree.ts'
 
-/**
- * The order of a request's stages, for text and compiled documents. A stage that a schema does not need is absent from
- * its list.
- */
+/** In their order, for text and compiled documents; without those that a schema does not need. */
 export interface Stages<T> {
   /** Admit the request. */
   readonly admission: readonly PipelineStage<T>[]

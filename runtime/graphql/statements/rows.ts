@@ -111,10 +111,7 @@ export function resultValue(
   }
 }
 
-/**
- * The source of a function's rows. Postgres inlines an SQL function in FROM, and Citus does not plan that: it would
- * read its own empty tables.
- */
+/** Not an SQL function in FROM, which Postgres inlines and Citus does not plan: it would read empty tables. */
 function rowsOf({ engine, alias }: Writer, call: Sql): Sql {
   if (engine.manifest.distributed === undefined) return call
   const [row, from] = [alias('f'), alias('f')]

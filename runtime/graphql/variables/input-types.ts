@@ -1,10 +1,7 @@
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
-/**
- * The type of a variable as plain data: enough to read values without a schema. Types are recursive (a filter contains
- * filters), so an object's fields are made on first use.
- */
+/** Plain data, enough to read values without a schema. Types are recursive: fields are made on first use. */
 export type InputType = NonNullInput | ListInput | NamedInput
 export type NamedInput = ScalarInput | EnumInput | FieldsInput
 
@@ -60,10 +57,7 @@ export interface DeclaredVariable {
 export const namedInput = (type: InputType): NamedInput =>
   type.kind === 'list' || type.kind === 'non-null' ? namedInput(type.of) : type
 
-/**
- * Types of variables as JSON, and the variables' types built from them: the equivalent of a schema
- * (prepared/variables.ts) if there is none.
- */
+/** As JSON, and what is built from it in place of a schema (prepared/variables.ts). */
 export type InputTable = Readonly<Record<string, EnumRow | ObjectRow>>
 
 interface EnumRow {

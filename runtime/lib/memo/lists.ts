@@ -297,10 +297,7 @@ function* keysIn<Item>(keysOf: KeysOf<Item>, items: readonly Item[]): Steps<read
   return (yield* mapInSteps(items, keysOf)).flat()
 }
 
-/**
- * The groups of more than one item.
- * @param keys those whose groups may differ from `before`
- */
+/** Of more than one item. @param keys those whose groups may differ from `before` */
 function sharedAmong<Item>(
   groups: Groups<Item>,
   keys: Iterable<string>,

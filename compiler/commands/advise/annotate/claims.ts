@@ -126,10 +126,7 @@ function functionClaim(database: NamedDatabase, entity: EntityFacts, field: stri
   }
 }
 
-/**
- * The names before any comment: clients use them, so no comment may give one to another object. They are those of a
- * role that sees everything.
- */
+/** The names for a role that sees everything, before any comment: clients use them, so they stay theirs. */
 export interface Held {
   readonly field: (type: ObjectId, field: string) => string | undefined
   /** The relation or enum with the type. */

@@ -48,10 +48,7 @@ export function readGraph({ __schema: schema }: IntrospectionQuery): Graph {
   }
 }
 
-/**
- * The types whose name contains a text, ignoring case, and the relations between them.
- * @param withNear includes types that refer to these or are referred to by them
- */
+/** By a part of their names. @param withNear includes types that refer to these or are referred to by them */
 export function filterGraph(graph: Graph, text: string, withNear: boolean): Graph {
   const wanted = text.trim().toLowerCase()
   if (wanted === '') return graph

@@ -20,10 +20,7 @@ export interface FeedConnection {
   readonly end: () => void
 }
 
-/**
- * Postgres ends a connection that is silent for longer, in milliseconds: a hanging process does not lead for long, and
- * does not keep notifications in the queue.
- */
+/** A hanging process, silent for so many milliseconds, neither leads for long nor keeps notifications queued. */
 const silenceMs = 20_000
 
 const settings = {
