@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../contract/execution.ts'
-import type { TokenFault, VerifyToken } from './jwt.ts'
+import type { TokenFault, TokenVerdict, VerifyToken } from './jwt.ts'
 
 /** The two headers with credentials, as they were sent. */
 export interface Credentials {
@@ -19,7 +19,8 @@ export type CredentialRefusal =
 
 export type Identified = { readonly kind: 'caller'; readonly caller: Caller } | CredentialRefusal
 
-export type Authenticate = (credentials: Credentials) => Promise<Identified>
+/** Synchronous for tokens that were accepted before. */
+export type Authenticate = (credentials: Credentials) => Identified | Promise<Identified>
 
 /**
  * Creates the authentication of callers (spec/graphql.md, decisions 7 and 21). The key identifies the project and must
@@ -28,28 +29,23 @@ export type Authenticate = (credentials: Credentials) => Promise<Identified>
  * @param verifyBearer of bearer tokens, if these may be of other issuers too
  */
 export function createAuthenticate(verify: VerifyToken, verifyBearer: VerifyToken = verify): Authenticate {
-  return async ({ apikey, authorization }) => {
-    if (apikey === undefined || apikey === '') return { kind: 'key-missing' }
-    const verifying = verify(apikey)
-    const key = verifying instanceof Promise ? await verifying : verifying
+  const identify = (key: TokenVerdict, authorization: string | undefined): Identified | Promise<Identified> => {
     if (key.kind === 'refused') return { kind: 'key-invalid' }
     if (authorization === undefined) return { kind: 'caller', caller: key.caller }
-    return identifyBearer(authorization, verifyBearer)
+    // RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1).
+    const scheme = /^Bearer +/i.exec(authorization)?.[0]
+    if (scheme === undefined) return { kind: 'token-invalid', fault: 'malformed' }
+    const verdict = verifyBearer(authorization.slice(scheme.length))
+    return verdict instanceof Promise ? verdict.then(ofBearer) : ofBearer(verdict)
+  }
+  return ({ apikey, authorization }) => {
+    if (apikey === undefined || apikey === '') return { kind: 'key-missing' }
+    const key = verify(apikey)
+    return key instanceof Promise ? key.then((known) => identify(known, authorization)) : identify(key, authorization)
   }
 }
 
-async function identifyBearer(authorization: string, verify: VerifyToken): Promise<Identified> {
-  const token = bearerToken(authorization)
-  if (token === null) return { kind: 'token-invalid', fault: 'malformed' }
-  const verifying = verify(token)
-  const verdict = verifying instanceof Promise ? await verifying : verifying
-  return verdict.kind === 'verified'
+const ofBearer = (verdict: TokenVerdict): Identified =>
+  verdict.kind === 'verified'
     ? { kind: 'caller', caller: verdict.caller }
     : { kind: 'token-invalid', fault: verdict.fault }
-}
-
-/** RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
-function bearerToken(authorization: string): string | null {
-  const scheme = /^Bearer +/i.exec(authorization)?.[0]
-  return scheme === undefined ? null : authorization.slice(scheme.length)
-}

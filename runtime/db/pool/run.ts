@@ -125,18 +125,21 @@ export const runOn =
   (exchange, context) =>
     begin({ runner, exchange, context, until: null })
 
-const begin = async (attempt: Attempt): Promise<TransactionResult> => {
+/** Not async, nor is what it calls: each promise between a request and its answer costs all requests. */
+const begin = (attempt: Attempt): Promise<TransactionResult> => {
   const { runner, exchange, context } = attempt
   const { connections, answerMemory } = runner
   // Most of the time no answer is large enough to be counted.
   if (answerMemory !== null && answerMemory.usage.bytes > 0 && !answerMemory.isAvailable(exchange, context))
     return waitForRoom(attempt, answerMemory)
   const found = acquireConnection(connections, context)
-  const connection = found instanceof Promise ? await found : found
-  if (answerMemory === null || answerMemory.usage.bytes === 0 || answerMemory.isAvailable(exchange, context))
-    return runOnAcquired(attempt, connection)
-  releaseConnection(connections, connection, false)
-  return waitForRoom(attempt, answerMemory)
+  if (!(found instanceof Promise)) return runOnAcquired(attempt, found)
+  return found.then((connection) => {
+    if (answerMemory === null || answerMemory.usage.bytes === 0 || answerMemory.isAvailable(exchange, context))
+      return runOnAcquired(attempt, connection)
+    releaseConnection(connections, connection, false)
+    return waitForRoom(attempt, answerMemory)
+  })
 }
 
 const waitForRoom = async (attempt: Attempt, room: AnswerMemory): Promise<TransactionResult> => {
@@ -148,19 +151,27 @@ const waitForRoom = async (attempt: Attempt, room: AnswerMemory): Promise<Transa
   return begin(attempt)
 }
 
-const runOnAcquired = async (attempt: Attempt, connection: Connection): Promise<TransactionResult> => {
+const runOnAcquired = (attempt: Attempt, connection: Connection): Promise<TransactionResult> => {
   const { runner, exchange, context } = attempt
-  const { connections, settings } = runner
-  let roleSettings: RoleSettings
+  const release = (error: unknown): never => {
+    releaseConnection(runner.connections, connection, false)
+    throw error
+  }
+  let known: RoleSettings | Promise<RoleSettings>
   try {
     // Also of one that did not wait: its document may have taken long.
     if (context !== undefined && (context.aborted || performance.now() >= context.deadline)) refuseEnded(context)
-    const known = settings.of(exchange.caller.role)
-    roleSettings = known instanceof Promise ? await known : known
+    known = runner.settings.of(exchange.caller.role)
   } catch (error) {
-    releaseConnection(connections, connection, false)
-    throw error
+    return release(error)
   }
+  if (!(known instanceof Promise)) return send(attempt, connection, known)
+  return known.then((settings) => send(attempt, connection, settings), release)
+}
+
+const send = (attempt: Attempt, connection: Connection, settings: RoleSettings): Promise<TransactionResult> => {
+  const { runner, exchange, context } = attempt
+  const { answerMemory, connections, marks, running, runOnConnection } = runner
   // The connection was lost before anything was sent.
   if (connection.client.connection.stream.destroyed) {
     releaseConnection(connections, connection, true)
@@ -170,27 +181,20 @@ const runOnAcquired = async (attempt: Attempt, connection: Connection): Promise<
   if (timeline !== null) timeline.acquired = performance.now()
   return new Promise((resolve, reject) => {
     const run: Running = { attempt, connection, resolve, ending: null, readerTimeout: null, tracked: null, stops: [] }
-    send(run, roleSettings, reject)
+    const grow: Grow | null =
+      answerMemory && ((bytes, decided) => (run.tracked ??= answerMemory.track(exchange, context)).grow(bytes, decided))
+    run.stops = [startClock(run), running.add(run)]
+    // A writing exchange continues until its deadline: it may be about to commit.
+    if (context !== undefined && exchange.readOnly) context.onAbort = () => endRun(run, 'gone')
+    if (context !== undefined) context.sent = true
+    try {
+      runOnConnection(connection, exchange, settings, marks.newest(), (result) => settle(run, result), grow)
+    } catch (error) {
+      stop(run)
+      releaseAfterCancel(run, true)
+      reject(error)
+    }
   })
-}
-
-const send = (run: Running, roleSettings: RoleSettings, reject: (error: unknown) => void): void => {
-  const { connection, attempt } = run
-  const { runner, exchange, context } = attempt
-  const { answerMemory, marks, running, runOnConnection } = runner
-  const grow: Grow | null =
-    answerMemory && ((bytes, decided) => (run.tracked ??= answerMemory.track(exchange, context)).grow(bytes, decided))
-  run.stops = [startClock(run), running.add(run)]
-  // A writing exchange continues until its deadline: it may be about to commit.
-  if (context !== undefined && exchange.readOnly) context.onAbort = () => endRun(run, 'gone')
-  if (context !== undefined) context.sent = true
-  try {
-    runOnConnection(connection, exchange, roleSettings, marks.newest(), (result) => settle(run, result), grow)
-  } catch (error) {
-    stop(run)
-    releaseAfterCancel(run, true)
-    reject(error)
-  }
 }
 
 /** Cancels an exchange at its deadline, or closes the connection of a server that does not answer our own. */

@@ -4,7 +4,7 @@ import { createCompiledSource } from '../compiled/source.ts'
 import { eventsOf, eventStreamType } from '../http/event-stream.ts'
 import { acceptedMedia, contentTypes, outcomeHeaders, statusTable } from '../http/route.ts'
 import { readBody, readQueryString } from '../http/request.ts'
-import { failureOf, httpErrors, throwUnidentified } from '../http/credential-failures.ts'
+import { failureOf, httpErrors, verified } from '../http/credential-failures.ts'
 import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 import { failureTable, HttpFailure, statusHeaders } from '../../http/boundary.ts'
 import { bodyBytes } from '../../http/bodies.ts'
@@ -99,10 +99,11 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
   const answer = async (request: Request): Promise<Response> => {
     const { headers, method } = request
     const { media, isStream: wantsEvents } = acceptedMedia(method, headers.get('accept') ?? undefined)
-    const identified = await authenticate({
+    const credentials = {
       apikey: headers.get('apikey') ?? undefined,
       authorization: headers.get('authorization') ?? undefined,
-    }).catch(throwUnidentified)
+    }
+    const identified = await verified(authenticate(credentials))
     if (identified.kind !== 'caller') throw failureOf(identified)
     const { caller } = identified
     const asking = await asked(request, bodyLimitBytes)

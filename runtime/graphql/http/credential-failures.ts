@@ -1,5 +1,5 @@
 import { HttpFailure, type HttpFailureCode } from '../../http/boundary.ts'
-import type { CredentialRefusal } from '../../identity/caller.ts'
+import type { CredentialRefusal, Identified } from '../../identity/caller.ts'
 import { IssuerSilent } from '../../identity/issuers.ts'
 import type { TokenFault } from '../../identity/jwt.ts'
 import { unreachable } from '../../lib/unreachable.ts'
@@ -7,9 +7,13 @@ import type { GraphqlResponse } from '../protocol/request-and-answer.ts'
 
 /** Identifies the caller over HTTP, and builds the refusals. */
 
-/** If the issuer does not respond, the token is unverified, not invalid. */
-export function throwUnidentified(error: unknown): never {
-  throw error instanceof IssuerSilent ? new HttpFailure('UNAVAILABLE') : error
+/** Rejects with an HttpFailure if the issuer does not respond: the token is unverified, not invalid. */
+export async function verified(found: Identified | Promise<Identified>): Promise<Identified> {
+  try {
+    return await found
+  } catch (error) {
+    throw error instanceof IssuerSilent ? new HttpFailure('UNAVAILABLE') : error
+  }
 }
 
 const faultSentences: Readonly<Record<TokenFault, string>> = {

@@ -13,14 +13,14 @@ import { type HttpCall, newCall, sendAnswer, sendPreflight } from '../../http/ca
 import type { Origins } from '../../http/cors.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
 import { contextOf, watchClient } from '../../http/request-context.ts'
-import { credentialsOf, type Authenticate } from '../../identity/caller.ts'
+import { credentialsOf, type Authenticate, type Identified } from '../../identity/caller.ts'
 import { ownerRole } from '../../identity/project-keys.ts'
 import type { ByteBudget, Holding } from '../../lib/byte-budget.ts'
 import type { Log } from '../../settings/log/events.ts'
 import { operationNameOf, type ObserveRequest, type TracedRequest, type TraceRequest } from './observed.ts'
 import { eventsOf, eventStreamType, openEventStream, type LiveStreams, eventStream } from './event-stream.ts'
 import { readBodyQuickly, readQueryString } from './request.ts'
-import { failureOf, httpErrors, throwUnidentified } from './credential-failures.ts'
+import { failureOf, httpErrors, verified } from './credential-failures.ts'
 import type { AnswerRequest } from '../live/streams/stream-types.ts'
 import type { GraphqlRequest, GraphqlResponse, GraphqlOutcome } from '../protocol/request-and-answer.ts'
 import { negotiate } from '../../http/accept.ts'
@@ -109,7 +109,10 @@ async function respond(call: HttpCall, route: GraphqlRoute, stages: Stages): Pro
   const { media } = wanted
   headers.push('vary', route.origins === null ? 'accept' : 'origin, accept', 'cache-control', 'no-store')
   const address = (): string => route.sourceOf(request)
-  const caller = await identify(call, address, route)
+  const closing = route.closedFor(address)
+  const seconds = typeof closing === 'number' ? closing : await closing
+  const found = route.authenticate(credentialsOf(request.headers))
+  const caller = admittedCaller(found instanceof Promise ? await verified(found) : found, seconds, headers)
   const asked = typeof sent === 'string' ? readBodyQuickly(sent) : readQueryString(sent)
   const isTimed = route.observe !== null
   const context = contextOf(request, call.arrivedAt, caller, address, route.requestTimeoutMs, isTimed)
@@ -152,11 +155,11 @@ async function receive(call: HttpCall, route: GraphqlRoute): Promise<string | UR
   }
 }
 
-/** The owner is admitted even if other clients of the address are blocked, as behind a proxy without configuration. */
-async function identify({ request, headers }: HttpCall, address: () => string, route: GraphqlRoute): Promise<Caller> {
-  const closing = route.closedFor(address)
-  const seconds = typeof closing === 'number' ? closing : await closing
-  const identified = await route.authenticate(credentialsOf(request.headers)).catch(throwUnidentified)
+/**
+ * The owner is admitted even if other clients of the address are blocked, as behind a proxy without configuration.
+ * @param seconds for which the address remains blocked; 0: it is not
+ */
+function admittedCaller(identified: Identified, seconds: number, headers: string[]): Caller {
   if (seconds !== 0 && !(identified.kind === 'caller' && identified.caller.role === ownerRole)) {
     headers.push('retry-after', String(seconds))
     throw new HttpFailure('ADDRESS_CLOSED')

@@ -1,4 +1,3 @@
-import { addToCount } from '../byte-budget.ts'
 import type { Places, Sharer, WorkClass } from './places.ts'
 
 export interface WaitingWork {
@@ -31,76 +30,99 @@ const unlimited: QueueLimits = { each: Number.MAX_SAFE_INTEGER / 2, all: Number.
 const ownParty = ''
 const partyOfWork = ({ sharer }: WaitingWork): string => sharer?.party ?? ownParty
 
-/** By class and party, in the order of their turns; the work of each party in the order of arrival. */
-type Queues<T> = Map<WorkClass | null, Map<string, Set<T>>>
+/** The waiting work of a class. */
+interface ClassQueue<T> {
+  readonly workClass: WorkClass | null
+  /** In the order of their turns; the work of each in the order of arrival, and never empty. */
+  readonly parties: Map<string, T[]>
+  /** The number of the turn in which it was last served, or began to wait. */
+  turn: number
+}
+
+/** One for each class: few, and kept while nothing waits in them. */
+interface Queues<T> {
+  readonly classes: ClassQueue<T>[]
+  turn: number
+}
 
 export function createFairQueue<T extends WaitingWork>(
   places: Places,
   { each, all }: QueueLimits = unlimited,
 ): FairQueue<T> {
-  const classes: Queues<T> = new Map()
-  const parties = new Map<string, number>()
+  const queues: Queues<T> = { classes: [], turn: 0 }
   const waiting = { count: 0, strangers: 0 }
-  const count = (one: T, by: 1 | -1): void => {
+  const count = ({ sharer }: T, by: 1 | -1): void => {
     waiting.count += by
-    if (one.sharer?.kind === 'stranger') waiting.strangers += by
-    addToCount(parties, partyOfWork(one), by)
+    if (sharer?.kind === 'stranger') waiting.strangers += by
   }
   const remove = (one: T): void => {
-    if (removeWork(classes, one)) count(one, -1)
+    if (removeWork(queues, one)) count(one, -1)
   }
   places.onPace(({ party, work }) => {
     if (work !== undefined) return
-    const waited = [...classes.values()].flatMap((queues) => [...(queues.get(party) ?? [])])
-    for (const one of waited) if (removeWork(classes, one)) insertWork(classes, places.classOf(one.sharer), one)
+    const waited = queues.classes.flatMap(({ parties }) => parties.get(party) ?? [])
+    for (const one of waited) if (removeWork(queues, one)) insertWork(queues, places.classOf(one.sharer), one)
   })
   return {
     add: (one) => {
       const most = one.sharer?.kind === 'stranger' ? Math.max(1, all - each) : Infinity
-      const ofParty = parties.get(partyOfWork(one)) ?? 0
-      if (waiting.count >= all || waiting.strangers >= most || ofParty >= each) return false
+      if (waiting.count >= all || waiting.strangers >= most || waitingOf(queues, one) >= each) return false
       count(one, 1)
-      insertWork(classes, places.classOf(one.sharer), one)
+      insertWork(queues, places.classOf(one.sharer), one)
       return true
     },
     remove,
     next: () => {
-      const best = places.hasFree() ? fewestHeld(classes, places) : null
+      const best = places.hasFree() ? fewestHeld(queues, places) : null
       if (best !== null) remove(best)
       return best
     },
-    all: () => [...classes.values()].flatMap((queues) => [...queues.values()].flatMap((queue) => [...queue])),
+    all: () => queues.classes.flatMap(({ parties }) => [...parties.values()].flat()),
     waiting,
   }
 }
 
-function insertWork<T extends WaitingWork>(classes: Queues<T>, workClass: WorkClass | null, one: T): void {
-  const queues = classes.get(workClass) ?? new Map<string, Set<T>>()
-  const queue = queues.get(partyOfWork(one)) ?? new Set()
-  classes.set(workClass, queues.set(partyOfWork(one), queue.add(one)))
+/** How much work of the same party waits. */
+function waitingOf<T extends WaitingWork>({ classes }: Queues<T>, one: T): number {
+  const party = partyOfWork(one)
+  return classes.reduce((sum, { parties }) => sum + (parties.get(party)?.length ?? 0), 0)
+}
+
+function insertWork<T extends WaitingWork>(queues: Queues<T>, workClass: WorkClass | null, one: T): void {
+  const found = queues.classes.find((queue) => queue.workClass === workClass)
+  const queue = found ?? { workClass, parties: new Map<string, T[]>(), turn: 0 }
+  if (found === undefined) queues.classes.push(queue)
+  const party = partyOfWork(one)
+  const works = queue.parties.get(party)
+  if (queue.parties.size === 0) queue.turn = queues.turn += 1
+  if (works === undefined) queue.parties.set(party, [one])
+  else works.push(one)
 }
 
 /** The rest of its party and class waits behind all others. */
-function removeWork<T extends WaitingWork>(classes: Queues<T>, one: T): boolean {
+function removeWork<T extends WaitingWork>(queues: Queues<T>, one: T): boolean {
   const party = partyOfWork(one)
-  for (const [workClass, queues] of classes) {
-    const queue = queues.get(party)
-    if (queue?.delete(one) !== true) continue
-    queues.delete(party)
-    classes.delete(workClass)
-    if (queue.size > 0) queues.set(party, queue)
-    if (queues.size > 0) classes.set(workClass, queues)
+  for (const queue of queues.classes) {
+    const works = queue.parties.get(party)
+    const at = works?.indexOf(one) ?? -1
+    if (works === undefined || at === -1) continue
+    works.splice(at, 1)
+    queue.turn = queues.turn += 1
+    if (works.length > 0 && queue.parties.size === 1) return true
+    queue.parties.delete(party)
+    if (works.length > 0) queue.parties.set(party, works)
     return true
   }
   return false
 }
 
-function fewestHeld<T extends WaitingWork>(classes: Queues<T>, places: Places): T | null {
+function fewestHeld<T extends WaitingWork>({ classes }: Queues<T>, places: Places): T | null {
   let best: T | null = null
   let fewest = Infinity
-  for (const [workClass, queues] of classes) {
-    if (!places.admits(workClass)) continue
-    for (const [party, [one]] of queues) {
+  classes.sort((a, b) => a.turn - b.turn)
+  for (const { workClass, parties } of classes) {
+    if (parties.size === 0 || !places.admits(workClass)) continue
+    for (const [party, [one]] of parties) {
       const held = places.heldBy(party)
       if (one === undefined || held >= fewest || places.isFull(one.sharer)) continue
       best = one

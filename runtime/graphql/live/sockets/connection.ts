@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import { failureOf, throwUnidentified } from '../../http/credential-failures.ts'
+import { failureOf, verified } from '../../http/credential-failures.ts'
 import { HttpFailure } from '../../../http/boundary.ts'
 import { partyOf } from '../../../http/request-context.ts'
 import { credentialsOf, type Authenticate, type Credentials } from '../../../identity/caller.ts'
@@ -173,7 +173,7 @@ async function init(served: ServedSocket, payload: JsonObject): Promise<void> {
   served.hasInit = true
   served.stopWaiting()
   const credentials = credentialsIn(payload, served.headers)
-  const identified = await parts.authenticate(credentials).catch(throwUnidentified)
+  const identified = await verified(parts.authenticate(credentials))
   if (socket.readyState !== socket.OPEN) return
   const forbid = (why: Parameters<typeof failureOf>[0]): void =>
     outlet.close(closingWith(closings.forbidden, failureOf(why).message))

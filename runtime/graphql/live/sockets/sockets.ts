@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { credentialsOf } from '../../../identity/caller.ts'
-import { throwUnidentified } from '../../http/credential-failures.ts'
+import { verified } from '../../http/credential-failures.ts'
 import { bareText, type RenderBare, failureTable, type HttpFailureCode } from '../../../http/boundary.ts'
 import type { Origins } from '../../../http/cors.ts'
 import { ownerRole } from '../../../identity/project-keys.ts'
@@ -102,7 +102,7 @@ async function refusalOf(parts: SocketParts, request: IncomingMessage): Promise<
   if (parts.origins !== null && origin !== undefined && !parts.origins.includes(origin)) return 'ORIGIN_REFUSED'
   if ((await parts.closedFor(request)) === 0) return null
   // The owner is admitted even if other clients of the address are blocked.
-  const identified = await parts.authenticate(credentialsOf(headers)).catch(throwUnidentified)
+  const identified = await verified(parts.authenticate(credentialsOf(headers)))
   return identified.kind === 'caller' && identified.caller.role === ownerRole ? null : 'ADDRESS_CLOSED'
 }
 

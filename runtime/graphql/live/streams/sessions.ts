@@ -24,7 +24,7 @@ export function createSessions(authenticate: Authenticate, now: () => number): S
       let isOpen = true
       const check = async (): Promise<void> => {
         // If the issuer does not respond, the token's state is unknown.
-        const identified = await authenticate(credentials).catch(() => null)
+        const identified = await Promise.resolve(authenticate(credentials)).catch(() => null)
         if (!isOpen || identified === null || identified.kind === 'caller') return
         close()
         refused(identified)
