@@ -55,7 +55,10 @@ export interface CompilerOptions extends ReadOptions {
 }
 
 export interface Compiler {
-  /** Rejects as the database does if its catalogue cannot be read. @param last returned if its version still holds */
+  /**
+   * Rejects with the database's error if its catalogue cannot be read.
+   * @param last returned if the database still has its version
+   */
   readonly compile: (last?: Compiled) => Promise<Compiled>
   /** The catalogue as it is now; the next compile continues with it. Rejects in the same way. */
   readonly readAhead: () => Promise<Catalog>

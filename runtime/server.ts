@@ -65,7 +65,10 @@ export interface AssembledServer {
   readonly app: App
   /** Takes the connection of a request to upgrade it to a WebSocket, where the server is not its own. */
   readonly upgrade: TakeUpgrade
-  /** However long its database takes; until then requests get 503. Resolves with false when given up before. */
+  /**
+   * Loads the first schema, however long its database takes to come up: until then every request is answered 503.
+   * Resolves with false when it was given up before.
+   */
   readonly start: (signal: AbortSignal) => Promise<boolean>
   /** No new connections; requests end within the grace period; the pools are closed. */
   readonly stop: () => Promise<void>

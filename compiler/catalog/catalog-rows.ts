@@ -189,7 +189,10 @@ export interface AnswerPart {
   readonly content: string
 }
 
-/** A step for each part. @throws TypeError with the place of a value that has another shape than in ROWS */
+/**
+ * Reads the answer of the query, a step for each part.
+ * @throws TypeError with the place, if a value has another shape than in ROWS.
+ */
 export function* readLists(answer: readonly AnswerPart[]): Steps<Lists> {
   const lists = new Map<string, object[]>(Object.keys(ROWS).map((name) => [name, []]))
   let facts: Readonly<Record<string, unknown>> = {}

@@ -279,7 +279,10 @@ export function notNullKey({ columns, uniques }: Keyed): readonly string[] | nul
   return uniques.find((names) => names.every((name) => notNull.has(name))) ?? null
 }
 
-/** Objects in the owner's notation, `table "My Blog"."Posts"` (PostgreSQL manual, Identifiers and Key Words). */
+/**
+ * Objects of the database in the owner's notation: `column public.posts.title`, `table "My Blog"."Posts"`. Source:
+ * PostgreSQL manual, Identifiers and Key Words.
+ */
 
 const plain = /^[a-z_][a-z0-9_]*$/
 

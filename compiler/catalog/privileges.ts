@@ -2,7 +2,10 @@ import type { Grantee, Grantees, RoleFacts } from '../../runtime/contract/manife
 import { compareBytes } from '../../runtime/lib/text.ts'
 import type { Catalog, CatalogGrant } from './catalog.ts'
 
-/** Privileges as in acl.c and aclchk.c: a superuser has each, others by their effective grantees. */
+/**
+ * Privileges by the rules of Postgres (its acl.c and aclchk.c): a role has a privilege if it is a superuser, or if one
+ * of its effective grantees is in `grantees`.
+ */
 
 export type PrivilegeKind = 'relation' | 'column' | 'schema' | 'function' | 'type'
 

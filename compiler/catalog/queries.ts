@@ -50,10 +50,16 @@ import {
 } from './queries/type-columns.ts'
 import { ROWS, type ListName } from './catalog-rows.ts'
 
-/** An empty search path. Functions that print names stand behind `case path.value when ''`, to run later. */
+/**
+ * Sets an empty search path for the rest of the transaction. Functions that print names (format_type, pg_get_expr) are
+ * behind `case path.value when ''`, so that they cannot run before.
+ */
 export const PATH = `path as materialized (select pg_catalog.set_config('search_path', '', true) as value)`
 
-/** In the order of evaluation: the defaults of functions are not from the snapshot, so an early read is better. */
+/**
+ * In the order of evaluation. Functions come first: their defaults are printed from the newest state, not from the
+ * snapshot, so an early read is better (see readCatalog).
+ */
 const lists = (extent: Extent): Readonly<Record<ListName, string>> => ({
   functions: FUNCTION_LIST,
   gone: GONE_LIST[extent],

@@ -40,7 +40,10 @@ const drawingByExtension = [
 /** Bodies of SQL that compute with constants and settings, like those of auth.uid(): any other word may read. */
 const ofSettings = String.raw`^(?:\s|[(),;]|'[^']*'|::|->>?|#>>?|\m(?:select|as|coalesce|nullif|true|false|null|(?:pg_catalog\.)?current_setting|text|varchar|jsonb?|uuid|bool|boolean|smallint|integer|bigint|int[248]?)\M)*$`
 
-/** Whether it reads no rows. @param readsParsed whether its body may, if Postgres stores it parsed */
+/**
+ * Whether the function with this alias of pg_proc reads no rows.
+ * @param readsParsed whether its body may, if Postgres stores it parsed
+ */
 const readsNothing = (fn: string, readsParsed: string): string => `(${fn}.provolatile = 'i'
       or ${fn}.oid < '16384'::pg_catalog.oid and (${fn}.provolatile = 's' and ${fn}.proname !~ '${reading}'
         or ${fn}.proname = any (${literals(drawing)}))
@@ -139,7 +142,10 @@ const decodePolicy = (policy: Readonly<Record<string, unknown>>): CatalogPolicy 
   check: nullable(text)(policy['check']),
 })
 
-/** Runs one statement as a role that may read pg_catalog. A named one is repeated, and may be kept prepared. */
+/**
+ * Runs one statement as a role that may read pg_catalog, on any connection of a pool. A named one is repeated, so that
+ * a connection may keep it prepared under that name.
+ */
 export type CatalogQuery = (
   text: string,
   values: unknown[],

@@ -124,7 +124,10 @@ async function printStage(stage: Stage, compiled: Compiled, terminal: Terminal):
   return exitCodes.done
 }
 
-/** @param before the folder to reuse; null: none. Rejects with CommandFailure for unanswerable documents */
+/**
+ * @param before the folder with previous output to reuse; null: everything is made again. Rejects with CommandFailure
+ * for documents that cannot be answered.
+ */
 async function artifactsOf(
   { compiled, definitions, taken }: CompiledOnce,
   terminal: Terminal,

@@ -37,7 +37,10 @@ export async function givenDocuments(pattern: string): Promise<readonly GivenDoc
   return withFragments(documents)
 }
 
-/** In the format of `codegen --hashes` (GraphQL over HTTP, appendix A, persisted documents). @throws CommandFailure */
+/**
+ * Texts by their hashes, in the format of `codegen --hashes` and other generators, for Automatic Persisted Queries and
+ * Persisted Documents (GraphQL over HTTP, appendix A). @throws CommandFailure
+ */
 function hashedDocuments(source: string, text: string): readonly GivenDocument[] {
   const found = tryParseJson(text)
   if (!isJsonObject(found)) throw misuse(`--documents: ${source} holds no object of texts by their hashes`)
@@ -57,7 +60,10 @@ const misusedFile =
     throw misuse(`${option}: ${path} cannot be ${act} (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`)
   }
 
-/** The text of a file in an option. Waiting for each of a thousand files takes far longer. @throws CommandFailure */
+/**
+ * The text of a file in an option. Synchronous: for a thousand files, waiting for each costs several times as much as
+ * reading. @throws CommandFailure
+ */
 export function readGiven(path: string, option: string): string {
   try {
     return readFileSync(path, 'utf8')

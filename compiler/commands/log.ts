@@ -4,7 +4,10 @@ import type { Log } from '../../runtime/settings/log/events.ts'
 import type { Settings } from '../../runtime/settings/keys.ts'
 import type { Terminal } from './command.ts'
 
-/** To standard error, without the secrets of the settings. @param worker its number among several */
+/**
+ * The log of a serving process: standard error, without the secrets of the settings.
+ * @param worker its number among several
+ */
 export function logOf(settings: Settings, terminal: Terminal, worker?: number): Log {
   const { jwtSecret, jwtSecretPrevious, databaseUrl, databaseOwnerUrl, databaseAuthUrl, replicaUrls } = settings
   const urls = [databaseUrl, databaseOwnerUrl, databaseAuthUrl, ...(replicaUrls ?? [])]

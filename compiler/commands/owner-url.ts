@@ -4,7 +4,10 @@ import { runningEmbeddedUrl } from '../../runtime/db/embedded/embedded-url.ts'
 import type { Settings } from '../../runtime/settings/keys.ts'
 import { CommandFailure } from './command.ts'
 
-/** Of a role that may read everything, or of the running embedded database. Throws CommandFailure if there is none. */
+/**
+ * Connection URL of a role that may read everything, or of the embedded database while it runs. Throws CommandFailure
+ * if there is none.
+ */
 export async function ownerUrl({ databaseOwnerUrl, databaseUrl, dataFolder }: Settings): Promise<string> {
   const url = databaseOwnerUrl ?? databaseUrl ?? (await runningEmbeddedUrl(join(dataFolder, 'postgres')))
   if (url !== null) return url

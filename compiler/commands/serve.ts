@@ -79,7 +79,10 @@ async function serveAlone(given: GivenOptions, settings: ServerSettings, termina
 /** How long a server waits for a connection before it loads the rest and listens: its database may be unavailable. */
 const connectingMs = 100
 
-/** Postgres looks up the needs of compiled documents while the server loads; it connects while their index is read. */
+/**
+ * Postgres looks up the needs of compiled documents while the server is loaded. It connects while their index is read,
+ * so that the statement is sent without a delay.
+ */
 async function askedEarly({ ping }: ServerDatabase, make: () => Promise<RevisionSource>): Promise<RevisionSource> {
   const connected = ping().catch(() => undefined)
   const source = await make()

@@ -56,7 +56,10 @@ export interface Noted {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** A malformed comment refuses every request of roles with USAGE on its schema (spec/graphql.md 13.1). */
+/**
+ * Replaces comment texts by decoded settings. A malformed comment refuses every request of roles with USAGE on its
+ * schema: `refusals` contain the answers (spec/graphql.md 13.1).
+ */
 export function* annotate(catalog: Catalog, table: KeyTable, memo: Memo = withoutMemory): Steps<Noted> {
   const schemas = yield* memo.each(annotateSchema, catalog.schemas, table)
   const members = catalog.members === undefined ? noMembers : memo.of(extensionMembers, catalog.members)
@@ -293,7 +296,10 @@ const rememberedTexts = 1_000
 
 const saysAny = ({ access }: AnnotatedRelation): boolean => access !== undefined
 
-/** An invalid expression sets nothing, but its column stays unwritable. An unchanged relation keeps its identity. */
+/**
+ * Creates the check of expressions, which needs a parser. An invalid one sets nothing, but its column stays
+ * unwritable for clients. An unchanged relation keeps its identity.
+ */
 export function createAccessReader(parse: ParseTree, memo: Memo): (noted: Noted) => Promise<Noted> {
   const readable = createLru<string, true>(rememberedTexts)
   const known = new WeakMap<AnnotatedRelation, AnnotatedRelation>()

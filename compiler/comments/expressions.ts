@@ -10,7 +10,10 @@ export const enclosed = (expression: string): string => `(${expression}${express
 /** Parses SQL (pg-query); null if it cannot be parsed. */
 export type ParseTree = (sql: string, wants: 'sql') => Promise<unknown>
 
-/** Why a text is not exactly one expression that depends only on the caller, without rows and parameters; or null. */
+/**
+ * Why a text is not exactly one expression that depends only on the caller: without rows and parameters; null if it is.
+ * Sub-selects may name columns of their own FROM.
+ */
 export async function expressionProblem(parse: ParseTree, text: string): Promise<string | null> {
   if (text.length > longest) return `it is longer than ${longest} characters`
   const value = onlyValue(await parse(`select ${enclosed(text)}`, 'sql'))

@@ -45,7 +45,10 @@ const sealOf = (files: Files): string =>
       .join('\n'),
   )
 
-/** Null if another version printed the files of the folder, or if they were changed. */
+/**
+ * The artifacts with the printed files of a folder, which depend on the revision only. Null if another version printed
+ * them, or if they were changed.
+ */
 export function artifactsAsPrinted(out: string, revision: Revision, version: string): Artifacts | null {
   const read = (path: string): string => readPart(join(out, revision.id, path))
   return orNull(() => {

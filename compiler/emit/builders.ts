@@ -336,7 +336,10 @@ const readPieces = (expression: Pieces, readAs: string | undefined): Pieces =>
 
 type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter' | 'geo' | 'order'>
 
-/** An array whose elements are not delimited by commas goes through text[]: `::text[]::box[]`. */
+/**
+ * From a text parameter to the exact type. An array whose elements are not delimited by a comma goes through text[],
+ * whose literals are: `::text[]::box[]`.
+ */
 const operandCast = ({ type, array, plainDelimiter }: CastType): string =>
   array && !plainDelimiter ? `::text[]::${type}` : `::${type}`
 

@@ -57,7 +57,10 @@ function revisionNamed(text: string | null): string | null {
 /** The lines of context around a change. */
 const context = 2
 
-/** Hunks of changed lines with some context, `@@ line @@` before each. Empty if the texts are equal. */
+/**
+ * The difference of two texts, by lines: hunks of changed lines with some context, `@@ line @@` before each. Empty if
+ * the texts are equal.
+ */
 export function diffLines(before: string, after: string): string {
   const { hunks } = structuredPatch('', '', ended(before), ended(after), '', '', { context })
   const printed = hunks.flatMap(({ newStart, lines }) => [`@@ ${newStart} @@`, ...lines])

@@ -35,7 +35,10 @@ async function writeFolder(folder: string, files: Artifacts['files'], disk: Disk
   await disk.rename(draft, folder)
 }
 
-/** The folder exists: possibly damaged, or with types of another version. Each file is replaced as a whole. */
+/**
+ * The folder exists already: the same revision, possibly damaged or with types of another version. Each file is
+ * replaced as a whole.
+ */
 async function mendFolder(
   folder: string,
   files: Artifacts['files'],

@@ -4,7 +4,10 @@
 const needsEscape =
   /['\\\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]/
 
-/** A string literal (ECMA-262 12.9.4): in single quotes, or else JSON with every odd character escaped. */
+/**
+ * A string literal (ECMA-262 12.9.4): single quotes if nothing needs an escape, else JSON with every odd character
+ * escaped.
+ */
 export const jsString = (text: string): string =>
   needsEscape.test(text) ? escapeUnseen(JSON.stringify(text)) : `'${text}'`
 
@@ -41,7 +44,10 @@ export function jsFunction(argument: string, pieces: Pieces): string {
 
 export const moduleExports = (members: readonly string[]): string => `module.exports = ${block(members)}`
 
-/** A member with an object without prototype: a look-up by any name must not find inherited members. */
+/**
+ * A member with an object as value. It has no prototype: a look-up by an arbitrary name must not find inherited
+ * members.
+ */
 export const table = <T>(
   name: string,
   items: readonly T[],

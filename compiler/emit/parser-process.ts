@@ -1,7 +1,10 @@
 import MakePgQuery, { type PgQuery } from 'pg-query-emscripten/pg_query_wasm.js'
 import type { ParserQuestion } from './parse-apart.ts'
 
-/** The parsing process (see parse-apart.ts): a question per message, answers in order. It ends with its parent. */
+/**
+ * The parsing process (see parse-apart.ts): each message is a question about a text, and answers come in the same
+ * order. It ends with its parent.
+ */
 
 /**
  * A parser's memory is 16 MB and never freed: after some 60 kB of statements it answers nonsense or traps (measured

@@ -4,7 +4,10 @@ export type PrintedStatements = readonly (StatementStructures | string)[]
 
 export type Print = (fileName: string, statements: PrintedStatements) => string
 
-/** A printed file is removed immediately: two thousand syntax trees would stay in memory otherwise. */
+/**
+ * A printer with ts-morph. Nothing is resolved and nothing is kept: a printed file is removed immediately, because two
+ * thousand syntax trees would stay in memory otherwise.
+ */
 export function createPrinter(): Print {
   const project = new Project({
     useInMemoryFileSystem: true,

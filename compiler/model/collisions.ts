@@ -111,7 +111,10 @@ function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
   return `relation of ${entityLabel(entity)} (${relation.local.join(', ')}) ${nameObject(there, ...target)} (${relation.foreign.join(', ')})`
 }
 
-/** In a type the last wins: columns, relations, computed fields, relations of comments (the first of them), unions. */
+/**
+ * In one object type the last one wins, in the order columns, relations, computed fields; relations declared by
+ * comments follow, the first one first, and unions come last.
+ */
 function lostFields(entity: EntityFacts): readonly Lost[] {
   const columnLabel = (column: string): string => nameObject('column', entity.schema, entity.relation, column)
   const claimOf = (relation: RelationFacts): Claim => ({

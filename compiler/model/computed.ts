@@ -32,7 +32,10 @@ export interface Computed {
   readonly sql: EntitySql['computed'][number]
 }
 
-/** The served relation whose row is its only argument, or with further shapes its first one. */
+/**
+ * The served relation whose row is the function's only argument, or with further shapes its first one; such a
+ * function is never a root field.
+ */
 export function rowArgument(scope: ModelScope, fn: AnnotatedFunction): ObjectId | undefined {
   const [first, ...others] = fn.args
   if (first === undefined || (others.length > 0 && !servesShapes(additionsOfFunction(scope, fn)))) return undefined
@@ -50,7 +53,10 @@ export const placedFunction = (fn: AnnotatedFunction, scope: ModelScope): Placed
   row: rowArgument(scope, fn),
 })
 
-/** Several may claim one name: each role's view decides (spec/graphql.md 2.4). */
+/**
+ * The computed fields among the functions with a row argument. Several may claim one name: each role's view decides
+ * (spec/graphql.md 2.4), and the other collisions are reported with it.
+ */
 export function buildComputed(
   context: ResultContext,
   functions: readonly AnnotatedFunction[],

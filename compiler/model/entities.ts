@@ -178,7 +178,10 @@ const entitySql = (
   ...(presetSql(named.relation).length > 0 && { presets: presetSql(named.relation) }),
 })
 
-/** Their privileges matter even without a field: columns of the key, of foreign keys, and of keys for inputs. */
+/**
+ * Columns whose privileges matter even without a field: those of the key, of foreign keys, and of unique keys for
+ * inputs.
+ */
 const neededColumns = (
   named: NamedRelation,
   { forward, reverse }: RelationLinks,

@@ -15,7 +15,10 @@ export interface ServedEnum {
   readonly mappings: readonly (readonly [label: string, name: string])[]
 }
 
-/** Without those that lack a valid name or any valid label, whose values are Opaque (spec/graphql.md 3.2). */
+/**
+ * The enums of the served schemas (spec/graphql.md 3.2). One without a valid GraphQL name or without any valid label is
+ * left out; its values are then Opaque, like those of other enums.
+ */
 export const buildEnums = (
   memo: Memo,
   schemas: readonly ServedSchema[],

@@ -1,7 +1,10 @@
 import type { CatalogUniqueKey } from '../catalog/catalog.ts'
 import type { Manifest, ObjectId } from '../../runtime/contract/manifest.ts'
 
-/** c3: the API. The manifest is for the runtime, the rest for the builders. No OIDs or comments from here on. */
+/**
+ * c3: the API. The manifest is for the runtime; the rest is the source of the builders. No OIDs and no comment text
+ * from here on.
+ */
 export interface Model {
   readonly manifest: Manifest
   /** In the order of the manifest. */

@@ -9,7 +9,10 @@ import { diagnose, collectFollowed, withDiagnostics, type WithDiagnostics } from
 import { isValidName, typeNameOf } from './names.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 
-/** What other relations depend on. It keeps its identity while it is equal, so that other changes stay local. */
+/**
+ * The part of a relation that other relations depend on. It keeps its identity while it is equal, so that other changes
+ * of the relation change nothing elsewhere.
+ */
 export interface RelationOutline extends Pick<
   AnnotatedRelation,
   'primaryKey' | 'uniques' | 'identifying' | 'rowSecurity'

@@ -15,7 +15,10 @@ import { rowArgument } from './computed.ts'
 import { functionIdentities } from './functions.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 
-/** Every relation and function of these schemas, with the reason if no API has it (spec/graphql.md 17). */
+/**
+ * Every relation and function of these schemas (spec/graphql.md 17, `schemaReport`), with the reason if no API has it.
+ * The reason for one role is found when that role asks.
+ */
 export function buildReport(
   scope: ModelScope,
   order: readonly ServedSchema[],

@@ -60,7 +60,10 @@ export function additionsOfSchema({ schemas }: ModelScope, name: string): ValueA
   return schema === undefined ? noAdditions : valueAdditions(schema)
 }
 
-/** Functions of extensions have the usual shape, unless their own comment names them (spec/graphql.md, decision 17). */
+/**
+ * The additions of a function: functions of extensions have the usual shape, unless their own comment names them
+ * (spec/graphql.md, decision 17).
+ */
 export function additionsOfFunction(
   scope: ModelScope,
   { schema, ofExtension, settings }: AnnotatedFunction,
@@ -171,7 +174,10 @@ const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): ValueF
   alike: true,
 })
 
-/** Arrays have neither order nor aggregates. Those of enums print raw labels, and have no filter. */
+/**
+ * Arrays have neither order nor aggregates. Those of enums print raw labels, mapped or not (spec/graphql.md 3.2), and
+ * have no filter.
+ */
 function listValue(reading: Reading, elementOid: Oid): ValueFacts | null {
   const type = reading.scope.types.get(elementOid)
   if (type === undefined || type.element !== null || type.kind === 'c' || type.kind === 'p') return null
@@ -258,7 +264,10 @@ export function baseType(scope: ModelScope, oid: Oid): AnnotatedType | undefined
 const isEnum = (scope: ModelScope, type: AnnotatedType): boolean =>
   (type.kind === 'd' ? domainBase(scope, type) : type)?.kind === 'e'
 
-/** The type of an argument, or of a result at the root (spec/graphql.md 9.1.4, 9.1.5). */
+/**
+ * A plain type or an array of plain types: the arguments of functions, and their results at the root (spec/graphql.md
+ * 9.1.4, 9.1.5).
+ */
 export function isPlainOrList(scope: ModelScope, oid: Oid, asked: ValueAdditions): boolean {
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? type : scope.types.get(type.element)

@@ -199,7 +199,10 @@ export type Judged =
   | { readonly kind: 'served'; readonly field: string; readonly result: Result }
   | { readonly kind: 'hidden'; readonly reason: string }
 
-/** Not procedures, aggregates, window and variadic functions, nor those without a valid name (spec/graphql.md 9.1). */
+/**
+ * Procedures, aggregates, window and variadic functions are not fields (spec/graphql.md 9.1), nor are functions without
+ * a valid name.
+ */
 export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
   if (fn.kind !== 'f') return hidden('only plain functions are served')
   if (fn.variadic) return hidden('it is variadic')

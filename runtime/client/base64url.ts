@@ -7,7 +7,10 @@ export function bytesToBase64Url(bytes: Uint8Array): string {
 
 export const textToBase64Url = (text: string): string => bytesToBase64Url(new TextEncoder().encode(text))
 
-/** Null if it is not base64url of UTF-8. Padding, white space and an incomplete last character are ignored. */
+/**
+ * Null if it is not base64url of UTF-8. Like other readers of these cookies, it ignores padding, white space, and a
+ * last character with too few bits for a byte.
+ */
 export function base64UrlToText(encoded: string): string | null {
   const digits = encoded.replace(/[ \t\n\r=]/g, '')
   if (/[^\w-]/.test(digits)) return null

@@ -62,7 +62,10 @@ export interface Client {
   readonly close: () => void
 }
 
-/** With the anon key. Throws TypeError for an invalid URL or key, or if requested WebSockets are missing. */
+/**
+ * A client of the project at a URL, with its anon key. Throws TypeError for an invalid URL or key, and if WebSockets
+ * are requested but not available.
+ */
 export function createClient(url: string, anonKey: string, options: ClientOptions = {}): Client {
   const { hostname, href } = new URL(url)
   if (anonKey === '') throw new TypeError('The key of the project is missing')

@@ -19,7 +19,10 @@ const prefix = 'base64-'
 export const encodeValue = (value: string, encoding: CookieEncoding): string =>
   encoding === 'raw' ? value : prefix + textToBase64Url(value)
 
-/** Null if chunks of two writes were joined, or one was truncated. */
+/**
+ * The decoded value. Null if chunks of two writes were joined, or one was truncated: a text with the prefix must be
+ * base64url of JSON.
+ */
 export function decodeValue(encoded: string): string | null {
   if (!encoded.startsWith(prefix)) return encoded
   const text = base64UrlToText(encoded.slice(prefix.length))

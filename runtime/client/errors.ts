@@ -143,5 +143,8 @@ const verdicts: ReadonlySet<string> = new Set([
   'invalid_request',
 ])
 
-/** The service refused a refresh token (spec/auth.md 7). Only that ends a session, not a limit or a proxy. */
+/**
+ * The service has refused a refresh token (spec/auth.md 7). Only that ends a session: a limit, a wrong project key or a
+ * proxy's refusal does not.
+ */
 export const isVerdict = ({ code, status }: AuthError): boolean => status < 500 && verdicts.has(code)

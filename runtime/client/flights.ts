@@ -16,7 +16,10 @@ export function shareFlight<T>(on: object, name: string, work: () => Promise<T>)
 /** Longer than a working tab holds the lock. */
 const longestHoldMs = 45_000
 
-/** If the lock does not come, the work runs anyway: it saves requests, but correctness does not depend on it. */
+/**
+ * Runs work exclusively among the tabs of the origin. If the lock does not come, the work runs anyway: the lock saves
+ * requests, but correctness does not depend on it.
+ */
 export async function acrossTabs<T>(locks: Locks | null, name: string, work: () => Promise<T>): Promise<T> {
   if (locks === null) return work()
   let started = false

@@ -4,7 +4,10 @@ import { isFields, parseJson, textOf, type Fields } from './json.ts'
 import type { PresentSession } from './present-session.ts'
 import { printDocument, type GraphqlNode } from './print-document.ts'
 
-/** A TypedDocumentNode or TypedDocumentString of a code generator. The member is for the type checker only. */
+/**
+ * A document with the types of its data and variables: a TypedDocumentNode or a TypedDocumentString of a code
+ * generator. The member exists for the type checker only.
+ */
 export interface TypedDocument<Data, Variables> {
   readonly __apiType?: (variables: Variables) => Data
 }

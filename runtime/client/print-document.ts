@@ -1,4 +1,7 @@
-/** The text of a parsed GraphQL document, as generators and `gql` tags contain it, so that they need no printer. */
+/**
+ * The text of a parsed GraphQL document (specification of October 2021, section 2), as code generators and `gql` tags
+ * contain it, so that they need no printer.
+ */
 
 /** A node of a GraphQL parser; the fields that a kind lacks are undefined. */
 export interface GraphqlNode {

@@ -93,7 +93,10 @@ const plainBytes: readonly (string | null)[] = Array.from({ length: 256 }, (_, b
   return /[A-Za-z0-9_-]/.test(character) ? character : null
 })
 
-/** By its lines, without their commas: a caller that remembers digests of unchanged lines need not read them. */
+/**
+ * Digest of a manifest's text by its lines: a caller that remembers the digests of unchanged lines need not read them.
+ * The comma between two lines belongs to neither.
+ */
 export const digestLines = (text: string): string =>
   joinDigests(text.split('\n').map((line) => sha256Hex(line.endsWith(',') ? line.slice(0, -1) : line)))
 
@@ -111,7 +114,10 @@ interface Digests {
 /** @param digest the SHA-256 of the entity's module */
 export const digestEntity = (id: ObjectId, digest: string): string => `${id} ${digest}`
 
-/** The content address, of hashes: a compiler that remembers those of unchanged modules need not read them. */
+/**
+ * The content address: 16 hex digits of SHA-256 over manifest and modules. It is made of hashes, so that a compiler
+ * that remembers those of unchanged modules need not read them again.
+ */
 export function revisionId({ manifest, functions, entities }: Digests): string {
   return sha256Hex(['catalograph 1', manifest, functions, ...entities.toSorted()].join('\n')).slice(0, 16)
 }

@@ -10,7 +10,10 @@ export interface PreparedText<Text extends string = string> {
 
 declare const openText: unique symbol
 
-/** A select list without FROM, to which columns and a condition can be added (runtime/sql/print.ts). */
+/**
+ * Text of a select list without FROM, with or without WITH, to which columns and a condition can be added. The printer
+ * makes it of such trees (runtime/sql/print.ts).
+ */
 export type OpenText = string & { readonly [openText]: true }
 
 /** A parameter, by its place among the values, and SQL of type text for its value. */
@@ -34,7 +37,10 @@ interface Bound<Text extends string> extends PreparedText<Text> {
   readonly unchanged?: string | undefined
 }
 
-/** The check of the version is a condition of it; in a reading exchange also a further column of its row. */
+/**
+ * The exchange's check of the version is a condition of this statement. In a reading exchange its row has a further
+ * column, the check's own.
+ */
 export interface OpenStatement extends Bound<OpenText> {
   readonly carriesCheck: true
 }
@@ -96,7 +102,10 @@ export interface Exchange {
   readonly distributed?: boolean | undefined
   /** Schema version that the statements were compiled for; null if it is not followed. */
   readonly version: string | null
-  /** Of the role in that version: the first check then compares these, not the facts of every role. */
+  /**
+   * The privileges of the caller's role in that version. With them the first check compares only the counter and these,
+   * not the facts of every role.
+   */
   readonly privileges?: RolePrivileges | undefined
   /** Checked with the version, which must be given. */
   readonly condition?: ExchangeCondition | undefined
@@ -130,7 +139,10 @@ export interface RequestContext {
   onAbort: (() => void) | null
 }
 
-/** One round trip, one implicit transaction, one row per statement. Rejects with DatabaseFailure. */
+/**
+ * Runs an exchange in one round trip and one implicit transaction; one row per statement. Without a context it is our
+ * own, without a client. Rejects with DatabaseFailure.
+ */
 export type RunExchange = (exchange: Exchange, context?: RequestContext) => Promise<readonly ResultRow[]>
 
 /**
@@ -175,7 +187,10 @@ export function laterPosition(one: Position | null, other: Position | null): Pos
   return one.lsn > other.lsn ? one : other
 }
 
-/** When phases ended, in milliseconds of the monotonic clock; 0: not reached. For metrics, traces and the log. */
+/**
+ * When the phases of a request ended, on the monotonic clock in milliseconds; 0: not reached. Kept for metrics, traces,
+ * and the log of slow and failed requests.
+ */
 export interface Timeline {
   readonly arrived: number
   /** Its statements were known and bound. */

@@ -21,7 +21,10 @@ export const plainRole = (role: Grantee): RoleFacts => ({ superuser: false, effe
 export const factsOf = ({ roles }: Pick<Manifest, 'roles'>, role: Grantee): RoleFacts =>
   (Object.hasOwn(roles, role) ? roles[role] : undefined) ?? plainRole(role)
 
-/** Without memberships that give no privileges here: roles with equal privileges have equal facts. */
+/**
+ * The facts that decide what the role sees: memberships without privileges here are dropped, so that roles with equal
+ * privileges have equal facts.
+ */
 export function decidingFacts(manifest: Pick<Manifest, 'roles' | 'holders'>, role: Grantee): RoleFacts {
   const { superuser, effective } = factsOf(manifest, role)
   return {

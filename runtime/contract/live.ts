@@ -2,7 +2,10 @@
 
 export type LiveFacts =
   | {
-      /** Sorted. Partitions and children are replaced by their root, under which changes are reported. */
+      /**
+       * Relations with live triggers, sorted. Partitions and children are replaced by their root, under which changes
+       * of the whole tree are reported.
+       */
       readonly reads: readonly LiveRelation[]
       /** Absent if changes of other rows than the selected ones matter. */
       readonly own?: OwnRows

@@ -76,7 +76,10 @@ export interface Manifest {
    * The limits of one document's selections and cost (spec/graphql.md 17, `limits`); absent: no served schema has any.
    */
   readonly limits?: LimitFacts
-  /** In the order of the schemas; the first that governs a role applies (spec/graphql.md 17). Absent: none. */
+  /**
+   * Allow-lists of documents (spec/graphql.md 17, `allowlist`), in the order of the schemas; absent: none. The first
+   * that governs a role applies.
+   */
   readonly allowlists?: readonly AllowlistFacts[]
   /** Schemas whose report a request may select (spec/graphql.md 17, `schemaReport`); absent: none. */
   readonly report?: ReportFacts

@@ -1,6 +1,9 @@
 import type { EntityAdditions } from './manifest.ts'
 
-/** Names of a relation's fields of Query and Mutation (spec/graphql.md 1.5, 10.1), for runtime and compiler. */
+/**
+ * Names of the fields that a relation adds to Query and Mutation (spec/graphql.md 1.5, 10.1). The runtime serves them,
+ * and the compiler decides between two relations with one name.
+ */
 
 /** Lower-cases the first character only: `URL` becomes `uRL`. */
 export function lowerFirst(name: string): string {

@@ -1,4 +1,7 @@
-/** Marks required fields of inserts, whose types are nullable (spec/graphql.md 10.1), for code generation. */
+/**
+ * A mark on required fields of an insert's input. Their types are nullable all the same (spec/graphql.md 10.1), so the
+ * mark is an extension of the schema's object, for code generation only.
+ */
 
 const mark = 'catalographRequired'
 

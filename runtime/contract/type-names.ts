@@ -118,7 +118,10 @@ interface EnumPart {
   readonly enum: EnumFacts
 }
 
-/** What is equal for every role, and takes most of the time: with a memo it can be computed in advance. */
+/**
+ * The part of the names that is equal for every role, and takes most of the time: with a memo it can be computed in
+ * advance, yielding in between.
+ */
 export function* namesForAll(manifest: Manifest, table: PartTable, memo: Memo) {
   const reserved = reservedIn(manifest, table, memo)
   const namings = yield* memo.map(readNaming, yield* memo.map(namingText, manifest.entities, table), table)
@@ -162,7 +165,10 @@ const ownersAmong = (
   return entities.filter((entity) => owners.has(entity))
 }
 
-/** @param counted the relations that count @param memory keeps names that another manifest did not change */
+/**
+ * @param counted the relations that count
+ * @param memory keeps names that another manifest did not change
+ */
 export function createNames(
   manifest: Manifest,
   { readable, insertOnly }: Counted,
@@ -349,7 +355,10 @@ function findPart(claims: Claims, name: string): { readonly entity: EntityFacts;
   return undefined
 }
 
-/** @param readable by relation */
+/**
+ * The readable relations of a standing.
+ * @param readable by relation
+ */
 const standingSo = (
   wanted: Standing,
   entities: readonly EntityFacts[],

@@ -7,7 +7,10 @@ import { formsOf, type Form } from '../sql/form.ts'
 
 export type RowArguments = Readonly<Record<string, GraphQLArgumentConfig & { readonly description: string }>>
 
-/** An addition (spec/graphql.md 17) in the schemas of roles. Other stages declare further members here. */
+/**
+ * The part of an addition (spec/graphql.md 17) in the schemas of roles. Stages that make or read them declare further
+ * members here.
+ */
 export interface SchemaAddition extends PartsAddition {
   /** The fact of manifests, or of relations with types of it, that something has it. */
   readonly name: string
@@ -16,7 +19,10 @@ export interface SchemaAddition extends PartsAddition {
   readonly types?: readonly GraphQLNamedType[]
   /** Further arguments of fields that find rows of a relation, or any row by its node id. */
   readonly rowArguments?: (of: EntityFacts | Manifest) => RowArguments
-  /** The column that reads of the relation read and deletes set; null: it cannot be set, nor rows be deleted. */
+  /**
+   * The column that every read of the relation reads and every delete sets; null: it cannot be set, so nothing can be
+   * deleted.
+   */
   readonly marker?: (entity: EntityFacts) => Marker | null | undefined
   /** Whether inputs of the relation with exactly one possible member are marked. */
   readonly marksAlternatives?: (entity: EntityFacts) => boolean

@@ -19,7 +19,10 @@ import { ArtifactFailure, damaged } from './artifact-failure.ts'
 
 /** Artifacts on disk -> a revision; the text of a generated module -> its value. */
 
-/** Checks that it is complete. Its version is null: artifacts follow no database. Rejects with ArtifactFailure. */
+/**
+ * Reads the newest revision of a folder that `compile` wrote, and checks that it is complete. Its version is null:
+ * artifacts alone follow no database. Rejects with ArtifactFailure.
+ */
 export async function loadRevision(folder: string): Promise<Revision> {
   const id = currentRevision(folder)
   const manifestText = readPart(join(folder, id, manifestFile))

@@ -1,7 +1,10 @@
 import type { ColumnFacts } from '../contract/manifest.ts'
 import { ident } from '../sql/ident.ts'
 
-/** A regular expression that JavaScript and Postgres read alike. A number, date or boolean is not a secret. */
+/**
+ * Names of columns with secrets, as a regular expression that JavaScript and Postgres read alike, ignoring case. A
+ * number, a date or a boolean is not a secret.
+ */
 export const secretName =
   'passw(or)?d|passphrase|secret|twofa|totp|(^|_)otp(_|$)|(private|api|access|signing|encryption)_?key|_key$|(^|_)(hash|salt)$|hash$|tokens?$|token_'
 

@@ -50,7 +50,10 @@ import { inSteps, type Statements } from './statements/statements.ts'
 export interface GraphqlService {
   /** Never rejects because of the caller or the database; such failures are answers. */
   readonly serve: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<GraphqlResponse>
-  /** Empty unless it is a subscription, of which nothing runs. Never rejects because of caller or database. */
+  /**
+   * The interests of a request, which are empty unless it is a subscription; nothing of it runs. Never rejects because
+   * of the caller or the database.
+   */
   readonly watch: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<WatchAnswer>
   /**
    * The whole API of a role as introspection would show it, even if the schema does not answer introspection: for the

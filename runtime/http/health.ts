@@ -102,7 +102,10 @@ function keeping(now: () => number, ask: () => Promise<boolean>): () => Promise<
   }
 }
 
-/** GET /health and /livez: the process works. GET /readyz: it can serve, else 503. None needs a key. */
+/**
+ * Registers GET /health and /livez, 200 while the process works, and GET /readyz, 200 while requests can be served and
+ * 503 otherwise. None needs a key.
+ */
 export function registerHealth(app: FastifyInstance, { alive, ready }: HealthChecks): void {
   for (const path of ['/health', '/livez']) app.get(path, (_request, reply) => report(reply, alive()))
   app.get('/readyz', async (_request, reply) => {

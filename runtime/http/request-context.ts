@@ -50,7 +50,10 @@ export function contextOf(
   return { party, kind, deadline, label: undefined, timeline, position, aborted: false, onAbort: null }
 }
 
-/** Of work that no HTTP request waits for. @param limitMs what it may take from now on; 0: any time */
+/**
+ * Of work that no HTTP request waits for.
+ * @param limitMs what it may take from now on; 0: any time
+ */
 export const newContext = (
   { party, kind }: Pick<RequestContext, 'party' | 'kind'>,
   limitMs: number,

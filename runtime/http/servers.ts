@@ -207,7 +207,10 @@ function lookAtConnection(connection: Connection, pace: WritePace, now: number):
   if (connection.writing !== null && isTooSlow(connection.writing, pace, now)) socket.destroy()
 }
 
-/** The answers of a client that pipelines many requests would otherwise all wait in memory. Few pipeline. */
+/**
+ * Handles the requests of a connection one after the other: otherwise the answers of a client that pipelines many would
+ * all wait in memory. Few clients pipeline.
+ */
 const oneByOne =
   (open: ReadonlyMap<Socket, Connection>, handler: RequestListener): RequestListener =>
   (request, response) => {

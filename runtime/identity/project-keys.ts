@@ -14,7 +14,10 @@ export interface ProjectKeys {
   readonly serviceRole: string
 }
 
-/** Tokens with a role, no person, no time and no expiry: one secret gives the same keys each time. */
+/**
+ * Makes the first keys of a secret: tokens with a role and no person. They have no time of issue and no expiry, so one
+ * secret gives the same keys each time.
+ */
 export function projectKeys(secret: string): ProjectKeys {
   return { anon: signKey({ role: 'anon' }, secret), serviceRole: signKey({ role: ownerRole }, secret) }
 }

@@ -76,7 +76,10 @@ const directive = /^([^]*?)@graphql\(([^]+)\)([^]*)$/
 
 const printed = (settings: object): string => `@graphql(${JSON.stringify(settings)})`
 
-/** Null if its settings cannot be read. @param change maps old settings to new ones */
+/**
+ * The comment with changed settings, and its other text unchanged; null if its settings cannot be read.
+ * @param change maps old settings to new ones
+ */
 export function withSettings(comment: string | null, change: (settings: JsonObject) => JsonObject): string | null {
   const [, before = '', text, after = ''] = directive.exec(comment ?? '') ?? []
   if (text === undefined) return [comment ?? '', printed(change({}))].filter((part) => part !== '').join('\n')

@@ -84,7 +84,10 @@ export const built = (pairs: readonly Pair[]): Sql =>
 
 export type MakeObject = (pairs: readonly Pair[]) => Sql
 
-/** The planner flattens items without a FROM into one row of rows, but runs sub-selects for every row. */
+/**
+ * Nested objects as items of a FROM clause. The planner flattens items without a FROM into one row of rows; sub-selects
+ * in a list are run one by one for every row.
+ */
 export const asItems =
   (name: () => Ident): MakeObject =>
   (pairs) =>

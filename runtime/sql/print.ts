@@ -177,7 +177,10 @@ interface Uses {
 /** The planning time of items grows with the square of their number; further objects are sub-selects. */
 const mostItems = 32
 
-/** An inner select is visited before its list; the order of a union, with outer names, comes last. */
+/**
+ * Walks once over a statement. An inner select is visited before its list; the order of a union, which uses the outer
+ * names of its columns, comes last.
+ */
 function findUses(statement: Select, rows: RowForm): Uses {
   const columns = new Map<Outlet, Map<Sql, Ident>>()
   const items = new Map<Select, Item[]>()

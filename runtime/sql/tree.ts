@@ -91,7 +91,10 @@ export interface Vacancy {
   readonly outlet: Outlet
 }
 
-/** Until the whole is JSON: a record, or JSON, which takes longer but can be sent between servers. */
+/**
+ * The form of a row until the whole becomes JSON: a record, or JSON of its own, which takes longer. Records without a
+ * named type cannot be sent between servers.
+ */
 export type RowForm = 'record' | 'json'
 
 /** The row under an alias as a value that becomes an object. */

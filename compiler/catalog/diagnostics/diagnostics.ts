@@ -287,7 +287,10 @@ const hasNone = <T>(values: readonly (T | null)[]): values is readonly T[] => !v
 const diagnosticsIn = (list: readonly WithDiagnostics<unknown>[]): readonly Diagnostic[] =>
   list.flatMap(({ diagnostics }) => diagnostics)
 
-/** Like `collectPresent`, for a long list whose predecessor is memoized. @param values of the items of the list */
+/**
+ * Like `collectPresent`, for a list of thousands whose predecessor is memoized.
+ * @param values of the items of the list
+ */
 export const collectFollowed = <T>(
   memo: Memo,
   list: readonly WithDiagnostics<T | null>[],

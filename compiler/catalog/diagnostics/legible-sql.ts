@@ -1,4 +1,7 @@
-/** SQL for people: a short query on one line, a longer one with a line per clause. Only white space changes. */
+/**
+ * Formats SQL for people: a short query on one line, a longer one with a line for each clause and indented parts. Only
+ * white space between tokens changes.
+ */
 export const legibleSql = (sql: string): string => linesOf(clausesOf(nested(tokensOf(sql))), '').join('\n')
 
 /** The maximum length of a line that can be broken. */

@@ -33,7 +33,10 @@ const places = (referred: string): string => `places as materialized (
     and n.oid not in (select oid from served)
 )`
 
-/** And relations that are only referenced by foreign keys: all, or the changed ones and those that they reference. */
+/**
+ * And relations that are not served but referenced by foreign keys, whose names are needed: all, or the changed ones
+ * and those that a changed one references.
+ */
 export const PLACES: ByExtent = {
   whole: places(`select k.confrelid from pg_catalog.pg_constraint k
     where k.contype = 'f' and k.conrelid in (select oid from owned) and k.confrelid not in (select oid from owned)`),
@@ -49,7 +52,10 @@ const placed = 'any (array(select oid from places))'
 const unproven = (relations: string): string => `select k.conrelid, k.conkey[1] from pg_catalog.pg_constraint k
     where k.conrelid = ${relations} and k.contype = 'n' and not k.convalidated`
 
-/** NOT NULL columns of tables with children, of which one may contain a null. Partitions only do if the parent does. */
+/**
+ * Columns that are NOT NULL, of tables with direct or indirect children, of which one may contain a null: a query
+ * includes its rows. Partitions may contain none if the parent may not.
+ */
 export const LOOSE = `heirs as (
   select c.oid as ancestor, i.inhrelid as heir
   from pg_catalog.pg_class c join pg_catalog.pg_inherits i on i.inhparent = c.oid

@@ -8,7 +8,10 @@ import type { Readings } from './source.ts'
 /** Texts by path. */
 export type Files = Readonly<Record<string, string>>
 
-/** One file per table and enum, and common ones. The same schema gives the same bytes. */
+/**
+ * A role's schema -> the files of its client: one per table and enum, common types, readers, functions, and all tables
+ * together. The same schema gives the same bytes.
+ */
 export function clientFiles(schema: GraphQLSchema, readings: Readings): Files {
   const layout = layOut(schema, readings)
   const print = createPrinter()

@@ -80,7 +80,10 @@ const documentsOf = (documents: string, hashes: boolean): object => ({
 /** The map from hashes to texts. */
 const hashedFile = 'documents/persisted-documents.json'
 
-/** A hash is that of the text in `hashedFile`; the preset's document has a hash alone or another print of it. */
+/**
+ * A hash is that of the text in `hashedFile`, but the preset's document contains a hash alone or another print of it:
+ * each document gets the text of its hash.
+ */
 function withTexts(files: Files): Files {
   const texts = JSON.parse(files[hashedFile] ?? '{}') as Readonly<Record<string, string>>
   const withText = (found: string, hash: string): string => {

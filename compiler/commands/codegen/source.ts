@@ -174,7 +174,10 @@ export const scalarFacts: Readonly<Record<ScalarName, ScalarFacts>> = {
   Opaque: { output: 'unknown', input: 'string | number | boolean' },
 }
 
-/** Figures of these scalars are JSON numbers (spec/graphql.md 6), except for columns with text values (money). */
+/**
+ * Figures of an aggregate with one of these scalars are JSON numbers (spec/graphql.md 6), except for a column with text
+ * values, such as money.
+ */
 export const numericScalars: ReadonlySet<string> = new Set<ScalarName>(['Int', 'BigInt', 'Float', 'BigFloat'])
 
 /** Scalars that are read in another form than they are sent. */

@@ -71,7 +71,10 @@ function refuseList(error: unknown): never {
   )
 }
 
-/** Reuses files of the folder. Throws CommandFailure with all documents that a role (listed: every role) cannot use. */
+/**
+ * The files of the documents, some of which may be reused from their folder. Throws CommandFailure with all documents
+ * that a role cannot use; for a listed document, that no role can use.
+ */
 export function filesOf(
   revision: Revision,
   { documents, roles, listed }: TakenDocuments,

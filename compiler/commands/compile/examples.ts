@@ -20,7 +20,10 @@ export function readNamedExamples(path: string): NamedExamples {
   return Object.fromEntries(examples.map(([name, list]) => [name, list ?? []]))
 }
 
-/** With the examples of the file beside each, and the named ones. @throws CommandFailure if one is missing */
+/**
+ * The documents, each with the examples of the file beside it and the named ones.
+ * @throws CommandFailure for a file without examples, and for unknown names
+ */
 export function withExamples(documents: readonly GivenDocument[], named: NamedExamples): readonly ExampledDocument[] {
   const unused = new Set(Object.keys(named))
   const isNamed = unused.size > 0

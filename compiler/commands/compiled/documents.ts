@@ -4,7 +4,10 @@ import { groupBy } from '../../../runtime/lib/steps.ts'
 import type { GivenDocument } from '../advise/diff/document-changes.ts'
 import { beginningOf } from '../advise/diff/setting-changes.ts'
 
-/** Documents that `compile` wrote, each for its roles, by the names of operations. @throws ArtifactFailure */
+/**
+ * The documents that `compile` wrote into a folder, each for its roles, by the names of their operations. @throws
+ * ArtifactFailure
+ */
 export function compiledDocuments(out: string): readonly GivenDocument[] {
   const { index, folder } = findDocuments(out)
   const entries = Object.entries(index.roles).flatMap(([role, documents]) =>

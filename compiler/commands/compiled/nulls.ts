@@ -9,7 +9,10 @@ type Given = Readonly<Record<string, unknown>>
 /** With more Booleans that decide selections, null is treated as different from absence. */
 const mostSwitches = 5
 
-/** Variables for which null equals absence, with the fewest and with all others, for each value of the Booleans. */
+/**
+ * Variables for which null equals absence: with the fewest others and with all, for each value of the Booleans that
+ * select fields which may use them.
+ */
 export function nullsOf(
   declared: readonly DeclaredVariable[],
   { prepare, sketch: { planned } }: Document,

@@ -61,7 +61,10 @@ export function makeApart({ revision, tasks, taken }: SharedWork): Promise<MadeB
   })
 }
 
-/** Begins on another thread if there are many and a free core. The returned function resolves when all are made. */
+/**
+ * Begins to make the documents on another thread if there are many, and a free core. The returned function continues
+ * with them, and resolves when all are made.
+ */
 export function makeTogether(revision: Revision, tasks: readonly DocumentTask[]): () => Promise<MakeDocument> {
   const work: SharedWork = { revision, tasks, taken: noneTaken() }
   const isShared = tasks.length >= worthAThread && availableParallelism() > 1

@@ -41,7 +41,10 @@ export async function confirmAddress(run: RunStatement, user: UserRef, proof: Ad
   ])
 }
 
-/** The account has the address, and requests for the old one are void (spec/auth.md 5.4). Throws 422 `email_exists`. */
+/**
+ * The account has the address from now on, and everything requested for the old one is void (spec/auth.md 5.4, attack
+ * 41). Throws 422 `email_exists` if another account got it first.
+ */
 export async function finishEmailChange(
   run: RunStatement,
   user: UserRow,
@@ -83,7 +86,10 @@ export async function checkAddressIsWon(run: RunStatement, userId: string, email
   if (owner.email_confirmed_at !== null || owner.invited_at !== null) throw refuse('email_exists')
 }
 
-/** Voids mails to the user, a pending address, and flows at providers (spec/auth.md, attacks 41 and 46). */
+/**
+ * Voids the mails to the user, a pending change of address, and the flows that the user began at a provider
+ * (spec/auth.md, attacks 41 and 46).
+ */
 export async function endPending(run: RunStatement, userId: string): Promise<void> {
   await Promise.all([clearUserTokens(run, userId), clearOneTimeTokens(run, userId), deleteFlowsOf(run, userId)])
 }

@@ -230,7 +230,10 @@ export function checkMayLink(caller: AccountHolder): void {
   })
 }
 
-/** Adds the provider's identity to the caller's account (spec/auth.md 5.6). Throws the refusals of that section. */
+/**
+ * A signed-in user adds the provider's identity to their account (spec/auth.md 5.6). Throws the refusals of that
+ * section.
+ */
 export async function linkToUser(linking: Linking, caller: AccountHolder): Promise<Linked> {
   const { run, call, provider, profile } = linking
   if (!call.settings.manual_linking) throw refuse('manual_linking_disabled')

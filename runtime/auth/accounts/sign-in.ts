@@ -33,7 +33,10 @@ export interface BegunSession {
   readonly started: StartedSession | null
 }
 
-/** One exchange. `provedHash` is the hash of the compared password; null: the caller holds the row of the user. */
+/**
+ * Begins a session of a user: one exchange, whose statements start together. `provedHash` is the hash of the compared
+ * password; null: the caller holds the row of a user who may sign in.
+ */
 export async function beginSession(
   run: RunStatement,
   tools: AuthTools,
@@ -116,7 +119,10 @@ export interface PasswordGuess {
   readonly release: () => Promise<void>
 }
 
-/** Reserves a guess before the comparison (spec/auth.md 4.4). Throws 429 for known and unknown addresses alike. */
+/**
+ * Reserves a guess of the password of an address before the comparison (spec/auth.md 4.4). Throws 429
+ * `over_request_rate_limit`, for known and unknown addresses alike.
+ */
 export async function takeGuess(tools: AuthTools, client: Client, address: string): Promise<PasswordGuess> {
   const { run } = tools.database
   const email = address.toLowerCase()
@@ -147,7 +153,10 @@ export async function takeGuessOfSession(run: RunStatement, sessionId: string, s
   if (!taken.granted) throw spent()
 }
 
-/** Returns its release. It counts for the session: a stolen one leaves the account its guesses (spec/auth.md 5.2). */
+/**
+ * Reserves a guess of the caller's own password, and returns its release (spec/auth.md 5.2). It counts for the session,
+ * so that a stolen session leaves the account's guesses to its owner.
+ */
 export async function takeOwnGuess(tools: AuthTools, call: UserCall): Promise<() => Promise<void>> {
   const { run } = tools.database
   const { session, user, client } = call

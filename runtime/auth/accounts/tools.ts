@@ -36,7 +36,10 @@ export interface AuthTools {
 
 export type AccountHolder = Pick<UserCall, 'user' | 'session'>
 
-/** Under the lock of the user's row, at the lower level of token and session. Throws as spec/auth.md 2.2 says. */
+/**
+ * The caller under the lock of the user's row, because earlier checks took time. The session has the lower of the two
+ * levels, that of the token and its own. Throws as spec/auth.md 2.2 says.
+ */
 export async function lockCaller(run: RunStatement, { user, session }: AccountHolder): Promise<AccountHolder> {
   const [, present] = await Promise.all([
     lockUser(run, user.id),

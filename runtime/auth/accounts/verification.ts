@@ -121,7 +121,10 @@ async function confirmOnce(run: RunStatement, { client }: Call, user: UserRow): 
   ])
 }
 
-/** Who opens the link has the mailbox; former passwords and identities may be a stranger's (spec/auth.md, attack 3). */
+/**
+ * The person who opens the link has the mailbox; passwords and identities of an unconfirmed account may be a stranger's
+ * (spec/auth.md, attack 3).
+ */
 async function proveByRecovery(run: RunStatement, call: Call, user: UserRow): Promise<void> {
   if (user.email_confirmed_at !== null) return
   if (hasWayIn(user)) await markPasswordAmbiguous(run, user.id)

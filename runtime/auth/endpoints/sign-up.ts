@@ -56,7 +56,10 @@ interface SignUp extends Registration {
   readonly password: string
 }
 
-/** In the order of spec/auth.md 4.2: rules for passwords precede look-ups, so they reveal nothing about accounts. */
+/**
+ * In the order of spec/auth.md 4.2: the rules for passwords come before any look-up, so they reveal nothing about
+ * accounts.
+ */
 function readSignUp(call: Call<typeof io.signUp>): SignUp {
   const { body, settings } = call
   if (settings.disable_signup) throw refuse('signup_disabled')

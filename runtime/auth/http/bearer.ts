@@ -33,7 +33,10 @@ async function verifyBearer({ authorization, verify }: Bearer): Promise<Verified
   throw refuse('bad_jwt', `invalid JWT: unable to parse or verify signature, ${faults[verdict.fault]}`)
 }
 
-/** The user and session at their common assurance. Throws the refusals of spec/auth.md 2.2. */
+/**
+ * The user of the token, and its session if it names one, at their common assurance: a token from before the session
+ * was raised keeps its level. Throws the refusals of spec/auth.md 2.2.
+ */
 export async function userOfBearer(
   bearer: Bearer,
 ): Promise<{ readonly user: UserRow; readonly session: SessionRow | null }> {

@@ -32,7 +32,10 @@ export interface Throttle {
   readonly refuseBanned: (source: string) => Promise<void>
   /** Takes one call of a group's allowance; throws 429 `over_request_rate_limit` if none is left. */
   readonly take: (group: LimitGroup, source: string, settings: AuthSettings) => Promise<void>
-  /** Throws 429 once the allowance of the last hour is used up. The window slides (spec/auth.md, fact 20). */
+  /**
+   * Admits a guest; throws 429 `over_request_rate_limit` if the source has used its allowance of the last hour. The
+   * window slides: no period of an hour has more of them (spec/auth.md, fact 20).
+   */
   readonly takeGuest: (source: string, settings: AuthSettings) => Promise<void>
   /** Receives each 4xx that counts towards blocking the address; see column `counted` of routes.ts. Never rejects. */
   readonly failed: (source: string, settings: AuthSettings) => Promise<void>
@@ -102,7 +105,10 @@ const tooMany = ({ left, owed }: Tally, { perSecond }: Bucket): AuthFailure =>
  * than `freshMs`. Only a process without requests for longer than `staleMs` waits for it, and not for long.
  */
 interface ClosedAddresses {
-  /** Seconds; 0: not blocked. A promise only while the list must be awaited; never rejects. */
+  /**
+   * The seconds for which a source remains blocked; 0: not blocked. A promise only while the list must be awaited;
+   * never rejects.
+   */
   readonly closedFor: (source: () => string) => number | Promise<number>
   /** This process has just blocked it. */
   readonly close: (source: string, seconds: number) => void

@@ -32,7 +32,10 @@ export function isHeld(key: Buffer, recipient: Recipient, held: readonly Begun[]
   return held.some((one) => one.kind === kind && one.address === address)
 }
 
-/** In one order for all calls, so that they never deadlock. Throws 429 `over_email_send_rate_limit`. */
+/**
+ * Begins the cooldowns of all mails of a call, in one order for all calls, so that calls wait for each other and never
+ * deadlock. Throws 429 `over_email_send_rate_limit`.
+ */
 export async function beginCooldowns(
   run: RunStatement,
   key: Buffer,
@@ -174,7 +177,10 @@ export function isPutOff(error: unknown): boolean {
 const failure = (kind: MailKind, cause: unknown): Error =>
   refuse('unexpected_failure', { message: mailKinds[kind].failure, cause })
 
-/** Of the last mails of each kind: calls without a mail take as long (spec/auth.md, attack 22). */
+/**
+ * The durations of the last mails of each kind, so that calls without a mail can take as long (spec/auth.md, attack
+ * 22).
+ */
 interface Durations {
   readonly note: (kind: MailKind, ms: number) => void
   /** Resolves when the time since `began` equals the duration of one of the last mails. */

@@ -127,7 +127,10 @@ export function afterVariable(state: HtmlState): HtmlState {
 const addresses: ReadonlySet<string> = new Set(['href', 'src', 'action', 'background', 'cite', 'longdesc'])
 const plainAttributes = /^(alt|title|aria-[a-z]+|data-[a-z-]+|class|id|name|value|placeholder|label|summary|lang)$/
 
-/** Null: not allowed here, because the value could not be distinguished from markup or script. */
+/**
+ * The position of a variable; null: variables are not allowed here, because their value could not be distinguished from
+ * markup or script.
+ */
 export function placeIn(state: HtmlState): Place | null {
   switch (state.in) {
     case 'text':

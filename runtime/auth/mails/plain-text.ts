@@ -18,7 +18,10 @@ const options: HtmlToTextOptions = {
   ],
 }
 
-/** Addresses of links follow their words. Our own link is included even if the HTML does not show it. */
+/**
+ * The text part of an HTML mail: addresses of links follow their words. Our own link, the subject of the mail, is
+ * always included, even if the HTML does not show it.
+ */
 export async function plainText(html: string): Promise<string> {
   const text = (await converter())(html.replace(unprintable, ' ')).trim()
   const hidden = linksOf(html).filter((link) => !text.includes(link))

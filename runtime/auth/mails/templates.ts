@@ -18,7 +18,10 @@ export async function listTemplates(run: RunStatement): Promise<readonly ListedT
   })
 }
 
-/** Omitted parts stay unchanged. Returns its fault as a sentence (422 over HTTP), and stores nothing then. */
+/**
+ * Stores a template; omitted parts stay unchanged. Returns its fault as a sentence, and stores nothing then: over HTTP
+ * that is 422 `validation_failed`.
+ */
 export async function setTemplate(
   run: RunStatement,
   kind: MailKind,

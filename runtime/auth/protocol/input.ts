@@ -78,7 +78,10 @@ export interface GivenPage {
 const usualPerPage = 50
 const most = 1_000_000
 
-/** Absent and empty mean the default, and page 0 the first one, as in GoTrue. Throws 400 `validation_failed`. */
+/**
+ * An absent or empty number means its default, as auth-js sends it; page 0 is the first one, as in GoTrue. Throws 400
+ * `validation_failed`.
+ */
 export function readPage({ page = '', per_page: perPage = '' }: GivenPage): PageRequest {
   return { page: page === '0' ? 1 : numberOf('page', page, 1), perPage: numberOf('per_page', perPage, usualPerPage) }
 }
@@ -90,7 +93,10 @@ function numberOf(name: string, text: string, usual: number): number {
   throw refuse('validation_failed', `Bad Pagination Parameters: ${name} must be a whole number from 1 to ${most}`)
 }
 
-/** X-Total-Count and Link (RFC 8288). `page` comes first, since auth-js reads one character after the first `=`. */
+/**
+ * X-Total-Count and Link (RFC 8288). auth-js reads one character after the first `=` of each link, so `page` comes
+ * first. `rest`: further parameters for the next page.
+ */
 export function pageHeaders(
   path: string,
   { page, perPage }: PageRequest,

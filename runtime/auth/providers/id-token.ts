@@ -4,7 +4,10 @@ import { equalTexts } from '../rules/credentials.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import type { ProviderRow } from './provider.ts'
 
-/** Never taken from a request or a token (spec/auth.md, attack 5). */
+/**
+ * The expected issuer and audience of an ID token. Neither is ever taken from a request or a token (spec/auth.md,
+ * attack 5).
+ */
 export interface TokenExpectations {
   readonly issuers: readonly string[]
   readonly clientId: string

@@ -146,7 +146,10 @@ export function equalTexts(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Derived from the flow's `state` by a key, so that it need not be stored nor can be forged (RFC 9700, 4.5). */
+/**
+ * Binds the provider's answer to the flow that requested it (RFC 9700 section 4.5): derived from the flow's `state` by
+ * a key, so that it need not be stored and cannot be forged.
+ */
 export interface FlowProof {
   /** RFC 7636. */
   readonly verifier: string

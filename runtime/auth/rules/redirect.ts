@@ -145,7 +145,10 @@ const refused: Destination = { kind: 'refused' }
 /** Links have no need to be longer; matching costs time for each character. */
 const longest = 4096
 
-/** A value that is not an absolute address counts as absent; an address must belong to the site or the list. */
+/**
+ * Decides about a requested destination. A value that is not an absolute address, such as a path or a mail address,
+ * counts as absent; an address must belong to the site or the list.
+ */
 export function judgeRedirect(asked: string, settings: RedirectSettings): Destination {
   if (asked === '') return { kind: 'allowed', url: settings.site_url }
   if (asked.length > longest || holdsOddCharacters(asked) || asked.startsWith('//')) return refused

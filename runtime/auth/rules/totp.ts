@@ -11,7 +11,10 @@ export function newTotpSecret(): string {
   return generateSecret({ length: 20 })
 }
 
-/** The present step or a neighbour; null for a wrong code or an invalid secret. `now` in milliseconds. */
+/**
+ * The time step of a code, the present one or a neighbour; null for a wrong code and for an invalid secret. `now` in
+ * milliseconds.
+ */
 export function stepOfCode(secret: string, code: string, now: number): number | null {
   if (!/^\d{6}$/.test(code)) return null
   const epoch = Math.floor(now / 1000)

@@ -72,7 +72,10 @@ const guestWindows: readonly string[] = [
   `delete from catalograph_auth.throttles where limit_group = 'guests'`,
 ]
 
-/** Sessions from the mail of a reset, which may set a password without the old one; their method is `otp`. */
+/**
+ * Sessions from the mail of a reset: their users may set a password without the old one (spec/auth.md 5.2). Their
+ * method is `otp`, as for every mail.
+ */
 const recoverySessions: readonly string[] = [
   `create table catalograph_auth.recovery_sessions (
     session_id uuid primary key references auth.sessions (id) on delete cascade
@@ -85,7 +88,10 @@ const listOrders: readonly string[] = [
   'create index if not exists audit_logs_created_at_id_idx on auth.audit_log_entries (created_at desc, id)',
 ]
 
-/** The session that requested a provider's identity must still exist, at its level (spec/auth.md 5.6). */
+/**
+ * The session that requested a provider's identity: it must exist, at its level, when the browser returns (spec/auth.md
+ * 5.6).
+ */
 const linkingFlows: readonly string[] = [
   `create table catalograph_auth.linking_flows (
     flow_id uuid primary key references auth.flow_state (id) on delete cascade,
@@ -94,7 +100,10 @@ const linkingFlows: readonly string[] = [
   'create index linking_flows_session_id_idx on catalograph_auth.linking_flows (session_id)',
 ]
 
-/** Of its refresh tokens: the newest that was used, and the last that was issued twice (spec/auth.md 7). */
+/**
+ * Per session, by its refresh tokens' marks (spec/auth.md 7): the newest whose access token was used, and the last that
+ * was issued twice.
+ */
 const refreshMarks: readonly string[] = [
   `create table catalograph_auth.refresh_marks (
     session_id uuid primary key references auth.sessions (id) on delete cascade,

@@ -4,7 +4,10 @@ import { ident } from '../../sql/ident.ts'
 import { authOwner } from './auth-schema.ts'
 import { authEnums, authTables } from './tables.ts'
 
-/** The role of auth owns its tables: their row-level security has no policies, and only the owner bypasses it. */
+/**
+ * Ownership of the auth objects. The role of auth owns them: their tables have row-level security without policies,
+ * which only the owner bypasses.
+ */
 
 const list = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
 

@@ -1,4 +1,7 @@
-/** Schema `catalograph_auth`: what existing projects do not have (spec/auth.md 13). Only its owner has privileges. */
+/**
+ * Schema `catalograph_auth`: state beyond the tables that existing projects have (spec/auth.md 13). Only its owner has
+ * privileges on it.
+ */
 
 const userReference = 'uuid primary key references auth.users (id) on delete cascade'
 
@@ -74,7 +77,10 @@ const tables: Readonly<Record<string, string>> = {
     window_began timestamptz not null,
     banned_until timestamptz
   )`,
-  /** Mails of the transaction of their subject: accepted by the mail server, kept for the owner, or to be sent. */
+  /**
+   * Mails, inserted in the transaction of their subject; accepted by the mail server, kept for the owner, or still to
+   * be sent.
+   */
   outbox: `(
     id bigint generated always as identity primary key,
     kind text not null,

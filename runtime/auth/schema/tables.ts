@@ -13,7 +13,10 @@ import {
   sessions,
 } from './account-tables.ts'
 
-/** The kind of a password hash, up to its salt. An index of auth.users has the foreign kinds, which are rare. */
+/**
+ * The kind of a password hash: its beginning, up to its salt. An index of auth.users has the foreign kinds, which do
+ * not occur in most projects.
+ */
 
 /** Null for a text that is not a supported hash (algorithms.ts). */
 export const hashKind = `substring(encrypted_password from

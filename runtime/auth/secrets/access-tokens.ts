@@ -96,6 +96,9 @@ function assuranceOf(amr: readonly AmrEntry[]): 'aal1' | 'aal2' {
   return amr.some(({ method }) => method === 'totp') ? 'aal2' : 'aal1'
 }
 
-/** It distinguishes two tokens of one session, and is too short to find a token by it (spec/auth.md 3.5). */
+/**
+ * The mark of a refresh token in its access token (spec/auth.md 3.5). It distinguishes two tokens of one session, and
+ * is too short to find a token by it.
+ */
 const markOf = (refreshToken: string): string =>
   createHash('sha256').update(refreshToken, 'utf8').digest('hex').slice(0, 8)

@@ -72,7 +72,10 @@ const isKey = (key: unknown): key is PrivateJwk => {
   return typeof kid === 'string' && kid !== '' && matching && Array.isArray(uses)
 }
 
-/** RFC 7517, as `{"keys": [...]}` or the bare list: RS256 and ES256 with `kid` and `key_ops`; at most one signs. */
+/**
+ * A JWK set (RFC 7517), as `{"keys": [...]}` or the bare list: RS256 and ES256 keys with a `kid` and `key_ops`, at most
+ * one of which signs.
+ */
 export const jwkSet: Parser<readonly PrivateJwk[]> = (text) => {
   const keys = listOfKeys(text)
   if (keys === null || !keys.every(isKey)) {

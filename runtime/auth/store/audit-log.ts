@@ -4,7 +4,10 @@ import { instanceId } from './users.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { listLength } from './define.ts'
 
-/** auth.audit_log_entries (spec/auth.md 12), in the transaction of the action. An entry contains no secret. */
+/**
+ * auth.audit_log_entries (spec/auth.md 12): inserted in the transaction of the action itself. An entry never contains a
+ * secret.
+ */
 
 /** The recorded actions, by their type. */
 const auditActions = {
@@ -62,7 +65,10 @@ export const audit = async (run: RunStatement, { action, actor, address, traits 
   await run(insert, [payload, address ?? ''])
 }
 
-/** An action of the users `u` in `source`. `address` is SQL for a text or null, `traits` more of the payload. */
+/**
+ * The part of a statement that records an action of the users `u` in `source`. `address` is SQL for a text or null,
+ * `traits` more members of the payload.
+ */
 export const auditedIn = (action: AuditAction, source: string, address: string, traits = ''): string => `audited as (
     insert into auth.audit_log_entries (instance_id, id, payload, created_at, ip_address)
     select '${instanceId}', gen_random_uuid(), json_build_object('actor_id', u.id,

@@ -14,7 +14,10 @@ export const listLength = (table: string, condition: string): string =>
 export const objectIn = (column: string): string =>
   `case jsonb_typeof(${column}) when 'object' then ${column} else '{}' end`
 
-/** Lists within a row are subqueries: json_build_object takes longer, as it looks up types for each row. */
+/**
+ * Lists within a row are subqueries whose columns have the names of the members: json_build_object takes longer,
+ * because it looks up the type of every member for each row.
+ */
 const jsonListOf = (query: string): string => `coalesce((select json_agg(x) from (${query}) x), '[]')`
 
 const identities = jsonListOf(`select i.id, i.provider_id, i.user_id, i.identity_data, i.provider, i.last_sign_in_at,

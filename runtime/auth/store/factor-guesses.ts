@@ -1,7 +1,10 @@
 import { defineAction, defineLookup } from './define.ts'
 import { guessesIn, type TakenGuess } from './guesses.ts'
 
-/** Wrong codes of a factor between two right ones (spec/auth.md 5.7); wrong codes and passwords of a session. */
+/**
+ * catalograph_auth.factor_guesses, factor_devices and session_guesses: wrong codes of a factor between two right ones
+ * (spec/auth.md 5.7), and wrong codes and passwords of a session.
+ */
 
 const { taken, verdict, release } = guessesIn({ table: 'factor_guesses', subject: 'factor_id', free: 10 })
 

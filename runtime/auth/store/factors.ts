@@ -70,7 +70,10 @@ export const renameFactor = defineLookup<FactorRow, [userId: string, id: string,
   returning ${factorColumns}`,
 )
 
-/** Null: the user has no such factor. Sessions that it raised are aal1 from their next token on. */
+/**
+ * Removes a factor and returns it; null: the user has no such factor. Sessions that it raised are aal1 from their next
+ * token on.
+ */
 export const removeFactor = defineLookup<FactorRow, [userId: string, id: string]>(
   'auth.factors.remove',
   `with gone as (

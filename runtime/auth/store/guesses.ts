@@ -42,7 +42,10 @@ export function guessesIn({ table, subject, free }: Counts) {
     where not (${isOver}) and ${dueAt} <= clock_timestamp()
     returning 1
   )`,
-    /** The refusing row may be newer than the snapshot: then it is missing, or due, and the first pause is reported. */
+    /**
+     * Columns of a TakenGuess. The refusing row may be newer than this statement's snapshot: then it is missing, or
+     * due, and the first pause is reported.
+     */
     verdict: `exists (select from taken) as granted, asking.known, coalesce(seconds, 60) as seconds,
     coalesce(busy, true) as busy
   from asking left join lateral (

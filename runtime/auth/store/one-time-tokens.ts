@@ -115,7 +115,10 @@ const slotOfType = `case o.token_type::text ${slotNames
   .map((slot) => `when '${slots[slot].column}' then '${slot}'`)
   .join(' ')} end`
 
-/** `token` without its prefix. Only our own tokens have a secret part (spec/auth.md, attack 10). */
+/**
+ * The owner of a link among those of some slots; `token` without its prefix. Only our own tokens have a secret part:
+ * anyone could compute GoTrue's (spec/auth.md, attack 10).
+ */
 export const findTokenHolder = defineLookup<TokenHolder, [token: string, prefix: string, among: readonly TokenSlot[]]>(
   'auth.one-time-tokens.holder',
   `select o.user_id, c.slot, o.token_hash as token,

@@ -64,7 +64,10 @@ export const insertMail = async (run: RunStatement, mail: NewMail, source: strin
   return row.id
 }
 
-/** Its text is deleted, and the ceiling counts it if it was accepted. $2: whether the server accepted it. */
+/**
+ * The mail is finished: its text is deleted, and if the mail server accepted it the ceiling counts it. $2: whether the
+ * server accepted it.
+ */
 export const recordMailDelivery = defineAction<[id: string, taken: boolean]>(
   'auth.outbox.settle',
   `with settled as (delete from catalograph_auth.outbox where id = $1 returning kind, source)

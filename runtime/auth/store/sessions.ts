@@ -19,7 +19,10 @@ interface NewSession {
   /** The key that counts guesses of the user's address; null: none. */
   readonly addressHash: Buffer | null
   readonly device: Buffer
-  /** The compared hash, which the user must still have, without a ban. Null: the caller holds the user's row. */
+  /**
+   * The hash of the compared password: the session begins only if the user still has it and is not banned. Null: the
+   * caller holds the user's row.
+   */
   readonly provedHash: string | null
 }
 

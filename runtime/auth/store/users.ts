@@ -82,7 +82,10 @@ export const findUserWithSession = withSession<SessionRow>('auth.users.with-sess
 /** The same, with the methods of the session. */
 export const findUserWithSignedSession = withSession<SignedSession>('auth.users.with-signed-session', signedColumns)
 
-/** One INSERT with everything that triggers of the owner may need; if unwanted, it inserts nothing. */
+/**
+ * One INSERT with everything that triggers of the owner may need (spec/auth.md 13). If unwanted, the same statement
+ * inserts nothing.
+ */
 export const insertUser = async (
   run: RunStatement,
   user: NewUser,
@@ -161,7 +164,10 @@ export const noteAddressProof = defineAction<[userId: string, proof: AddressProo
   on conflict (user_id) do update set proof = excluded.proof, proved_at = now()`,
 )
 
-/** Signed up for with another password than its own (spec/auth.md 4.2); never a confirmed account. */
+/**
+ * The account was signed up for with another password than its own (spec/auth.md 4.2); confirmed accounts are never
+ * marked.
+ */
 export const markPasswordAmbiguous = defineAction<[userId: string]>(
   'auth.marks.mark-ambiguous',
   `insert into catalograph_auth.ambiguous_passwords (user_id)

@@ -15,9 +15,15 @@ import type { TransportParts } from './transport.ts'
 import { createWaking } from './waking.ts'
 
 export interface LiveOptions extends GraphqlOptions {
-  /** True: the service sends differences (RFC 6902) if they are shorter. Answers share unchanged parts. */
+  /**
+   * True: the service sends differences (JSON Patch, RFC 6902) if they are shorter. Answers share unchanged parts with
+   * their predecessors.
+   */
   readonly patch?: boolean
-  /** Called with the reason whenever the connection is lost, which is retried; with null when it is restored. */
+  /**
+   * Called with the reason whenever the connection is lost or fails: it is retried until the stream is stopped. Called
+   * with null when it is restored.
+   */
   readonly onConnection?: (lost: GraphqlError | null) => unknown
 }
 
@@ -27,7 +33,10 @@ export type LiveListener<Data> = (result: GraphqlResult<Data>) => unknown
 export interface LiveStream {
   /** Ends it. The listener is not called any more. */
   readonly stop: () => void
-  /** With its error, or null if it was stopped, its user signed out, or the answers ended. Never rejects. */
+  /**
+   * Resolves at its end: with its error, or with null if it was stopped, its user signed out, or the service had no
+   * more answers. Never rejects.
+   */
   readonly done: Promise<{ readonly error: GraphqlError | null }>
 }
 

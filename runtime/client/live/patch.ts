@@ -1,6 +1,9 @@
 import { isFields, type Fields } from '../json.ts'
 
-/** RFC 6902. Unchanged parts are shared. Throws TypeError for a failing operation; the old value is unchanged. */
+/**
+ * JSON Patch (RFC 6902). Nothing is changed in place: unchanged parts are shared with the old value. Throws TypeError
+ * for an operation that fails, which leaves the old value unchanged.
+ */
 export const applyPatch = (document: unknown, patch: readonly unknown[]): unknown =>
   patch.reduce((value, operation) => applyOperation(value, isFields(operation) ? operation : {}), document)
 

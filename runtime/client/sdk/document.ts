@@ -1,7 +1,10 @@
 import { isFields, type Fields } from '../json.ts'
 import { readers, type Reader, type ReaderName } from './readers.ts'
 
-/** Of a field for requests. Fields of unconverted values without arguments need no entry. */
+/**
+ * The facts of a field for requests: the types of its arguments, its object type, its reader. Fields of unconverted
+ * values without arguments need no entry.
+ */
 export interface FieldFacts {
   /** GraphQL types of the arguments by name. */
   readonly args?: Readonly<Record<string, string>>

@@ -227,7 +227,10 @@ export interface Written<Row> {
   readonly records: ListOf<Row>
 }
 
-/** Arguments and selection are one value: the type checker reports only the first wrong argument of a call. */
+/**
+ * Requests the rows of a page. Arguments and selection are one value, because the type checker reports only the first
+ * wrong argument of a call.
+ */
 export interface List<Row, Args> {
   <const Given extends Asked<Row, Args>>(
     given: Given & CheckedAsked<Row, Args, Given>,

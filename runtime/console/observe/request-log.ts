@@ -27,7 +27,10 @@ export const tookMs = ({ done, timeline }: ObservedRequest): number => done - ti
 export const phaseTimesOf = ({ timeline }: ObservedRequest): PhaseTimes =>
   Object.fromEntries(phasesOf(timeline).map(([phase, begin, end]) => [phase, Math.round(end - begin)]))
 
-/** @param slowMs 0: no request is slow @param noteSlow receives each slow request, also a failed one */
+/**
+ * @param slowMs the duration from which a request is slow; 0: none is
+ * @param noteSlow receives each slow request, also a failed one
+ */
 export function createRequestLog(slowMs: number, noteSlow: ObserveRequest): RequestLog {
   const slow: KeptRequest[] = []
   const failed: KeptRequest[] = []

@@ -72,7 +72,10 @@ const clientOptions = (
   return { ...(cert !== undefined && { cert, key }), ...(passphrase !== undefined && { passphrase }) }
 }
 
-/** In order. @throws ParameterFault if a mode does not exist or a file cannot be read */
+/**
+ * The attempts, in order.
+ * @throws ParameterFault if a mode does not exist or a file cannot be read
+ */
 export const encryptionsOf = (
   parameters: ConnectionParameters,
   environment: ConnectEnvironment,

@@ -77,7 +77,10 @@ const serviceFiles = (environment: ConnectEnvironment): readonly string[] => [
   join(environment['PGSYSCONFDIR'] ?? '/etc/postgresql-common', 'pg_service.conf'),
 ]
 
-/** Not by a general INI reader: libpq takes a value literally up to the end of its line, with all quotes. */
+/**
+ * The parameters of one section. A general INI reader is not suitable: libpq takes a value literally up to the end of
+ * its line, with quotes, semicolons and backslashes.
+ */
 const ofSection = (text: string, service: string): ConnectionParameters | null => {
   const lines = text.split(/\r?\n/).map((line) => line.trim())
   const start = lines.indexOf(`[${service}]`)

@@ -57,7 +57,10 @@ export class PoolerFault extends Error {
   override readonly name = 'PoolerFault'
 }
 
-/** Null if requests would not fail. @param database the name of the database in the sentence */
+/**
+ * Why requests through this pooler would fail; null if they would not.
+ * @param database the name of the database in the sentence
+ */
 export const poolerFault = (setting: PoolerSetting, found: Pooler, database = 'the database'): string | null => {
   if (found === 'no-transactions')
     return `the pooler before ${database} lends connections for single statements: set its pool_mode to transaction`

@@ -5,7 +5,10 @@ import { localArms, ownSettings, startupSettings, type SettingPairs } from './st
 import { retries, retry } from '../../lib/retry.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
 
-/** As the login role. A named text is kept prepared, except behind a pooler. Rejects with DatabaseFailure. */
+/**
+ * Runs one of our own statements as the login role. With a name, which belongs to one text, the connection keeps it
+ * prepared; behind a pooler nothing is kept. Rejects with DatabaseFailure.
+ */
 export type Query = <R extends object>(
   text: string,
   values?: readonly unknown[],

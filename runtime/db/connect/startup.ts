@@ -28,7 +28,10 @@ export const extensionSchema = 'extensions'
 /** Temporary objects come last: by default they would stand before every schema (manual 19.11.1). */
 const searchPath = (schemas: readonly string[]): string => [...schemas.map(ident), 'pg_temp'].join(', ')
 
-/** Also for statements that depend on the database's own settings. @param schemas null: as role and database have it */
+/**
+ * For requests, and for statements that depend on the database's own settings.
+ * @param schemas the search path; null: that of the role and database
+ */
 export const startupSettings = (schemas: readonly string[] | null, statementTimeout: number): StartupSettings => ({
   ...pinned,
   ...(schemas !== null && { search_path: searchPath(schemas) }),

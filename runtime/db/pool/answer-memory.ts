@@ -44,7 +44,10 @@ const partyOf = (context: Context): string => context?.party ?? ''
 
 const longestSubject = 1_000
 
-/** The party and all statements with values, since others may get a short answer. Null: too long to remember. */
+/**
+ * The key under which the length of an answer is remembered: the party, and all statements with their values, since
+ * others may receive a short answer. Null: too long to be remembered.
+ */
 function subjectOf({ statements }: Exchange, context: Context): string | null {
   const asked = statements.flatMap(({ name, values }) => [name, ...values])
   const length = asked.reduce((sum, one) => sum + (one?.length ?? 0), 0)

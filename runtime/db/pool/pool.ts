@@ -58,7 +58,10 @@ export interface DatabaseOptions {
 
 export interface Database {
   readonly run: RunExchange
-  /** As the login role, search path pg_catalog, never on a connection of requests. Rejects with DatabaseFailure. */
+  /**
+   * One statement of our own as the login role, search path pg_catalog. It never shares a connection with requests, so
+   * that no state of a request's session reaches it. Rejects with DatabaseFailure.
+   */
   readonly query: Query
   /** Acquires one of the same connections, for several statements in a row. */
   readonly session: <T>(work: (query: Query) => Promise<T>) => Promise<T>

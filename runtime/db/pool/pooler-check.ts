@@ -29,7 +29,10 @@ export interface PoolerCheck {
   readonly fault: () => string | null
 }
 
-/** Looks until each is something to work with. @param find what stands before the database of the requests */
+/**
+ * Looks until each is something to work with.
+ * @param find what stands before the database of the requests
+ */
 export function createPoolerCheck(
   settings: UrlSettings & { readonly databaseUrl: string },
   find: () => Promise<Pooler>,

@@ -13,7 +13,10 @@ import { openingFor, takeRole } from './own-opening.ts'
 import { inTransaction, type Queued, type SendQueued } from './transactions.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
 
-/** Our own statements, alone or in a transaction. Requests run as the caller's role, see pool.ts. */
+/**
+ * Our own statements, one by one or several in a transaction: for services that keep their state in tables. Requests
+ * of the data API run as the caller's role and go another way, see pool.ts.
+ */
 
 declare const rowOf: unique symbol
 

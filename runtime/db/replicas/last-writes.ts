@@ -1,6 +1,9 @@
 import { laterPosition, type NotedWrite, type Position } from '../../contract/execution.ts'
 
-/** By caller: clients without a position read their own writes. Positions of unknown origin hold for all. */
+/**
+ * The position of each caller's last write, so that clients which send no position read their own writes. Positions of
+ * unknown origin hold for every caller.
+ */
 export interface Writes {
   /** If the position is unknown, it lies before the next one that the primary reports; until then its party needs the primary. */
   readonly note: (write: NotedWrite, now: number) => void

@@ -24,7 +24,10 @@ export interface Replicas {
   readonly write: RunExchange
   /** Runs on a usable replica, or else on the primary. */
   readonly read: RunExchange
-  /** Resolves once all siblings know its position. @param party the party whose reads must see it; null: all */
+  /**
+   * Records a commit; resolves with its position once all siblings know it.
+   * @param party the party whose reads must see it; null: all
+   */
   readonly wrote: (party: string | null) => Promise<Position | null>
   readonly stats: () => ReplicasStats
   /** Cancels running requests and refuses waiting and new ones, like a database. */

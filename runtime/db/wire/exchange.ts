@@ -14,7 +14,10 @@ import {
 import { encode, withoutName, type Outgoing, type SentStatement } from './wire.ts'
 import type { SettingPairs } from '../connect/startup.ts'
 
-/** A request in one write, one Sync, one implicit transaction (PostgreSQL manual 54.2.3, 54.2.4). */
+/**
+ * One request on one connection: everything in one write, one Sync, one implicit transaction (PostgreSQL manual 54.2.3
+ * and 54.2.4, extended query and pipelining). pg does the connecting.
+ */
 
 export type ExchangeResult =
   | { readonly kind: 'rows'; readonly rows: readonly (readonly ResultRow[])[] }
@@ -80,7 +83,10 @@ export interface Connection {
   inFlight: InFlight | null
 }
 
-/** An answer is in memory as a whole, several times over; half a gigabyte would end the process in the parser. */
+/**
+ * The maximum size of an answer. It is held in memory as a whole, several times over; half a gigabyte exceeds the
+ * longest string, and would end the process inside the parser of messages.
+ */
 const maxAnswer = 33_554_432
 
 export const outOfAnswerMemory = (): DatabaseFailure =>
@@ -202,7 +208,10 @@ export const createConnection = (
 const totalWeight = (statements: readonly PreparedText[]): number =>
   statements.reduce((sum, statement) => sum + weightOf(statement), 0)
 
-/** Named as far as one connection may hold them. Postgres parses the rest for this use, and frees its memory. */
+/**
+ * Statements of a request, named as far as one connection may hold them. The rest goes without names: Postgres parses
+ * it for this use and frees its memory.
+ */
 const namedWithin = (statements: readonly SentStatement[]): readonly SentStatement[] => {
   if (totalWeight(statements) <= maxWeight) return statements
   const names = new Set<string>()

@@ -152,7 +152,10 @@ export function readError(bytes: Buffer, start: number): pg.DatabaseError {
   return error
 }
 
-/** Sockets that read into one reused buffer: Node's streams allocate 64 kB for every read. */
+/**
+ * Sockets towards Postgres that read into one reused buffer. Node's streams allocate 64 kB for every read, which costs
+ * more than reading the answer of a small request.
+ */
 
 /** Receives bytes; returns true if it keeps the buffer. Bytes that it does not keep are soon overwritten. */
 type TakeBytes = (bytes: Buffer) => boolean

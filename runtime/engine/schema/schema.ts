@@ -36,7 +36,10 @@ export interface RoleView {
   readonly visible: RoleVisibility
   /** Finds types on first use; for validation and planning. */
   readonly schema: GraphQLSchema
-  /** Complete, without objects of schemas that did not opt in (spec/graphql.md 12.1). Made once. */
+  /**
+   * The schema of introspection (spec/graphql.md 12.1): complete, without objects of schemas that did not opt in. Made
+   * once.
+   */
   readonly introspected: () => GraphQLSchema
   /** Whether any served schema opted in to introspection. */
   readonly introspection: boolean

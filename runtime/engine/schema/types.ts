@@ -294,7 +294,10 @@ export class LazyObjectType extends GraphQLObjectType {
 type LazyFields = GraphQLFieldMap<unknown, unknown>
 type Made = GraphQLField<unknown, unknown>
 
-/** Like a plain object without prototype, with every field; it becomes one when it is enumerated. */
+/**
+ * Behaves like a plain object without prototype that holds every field, and becomes one, with the same fields, on
+ * enumeration.
+ */
 function lazyFields(type: string, makers: () => FieldMakers): () => LazyFields {
   let known: FieldMakers | undefined
   const all = (): FieldMakers => (known ??= makers())

@@ -68,7 +68,10 @@ export const operatorMakers = (visible: RoleVisibility): Readonly<Record<ChangeO
     Object.keys(changeOperators).map((name) => [name, makeOperatorInput(visible, name as ChangeOperatorName)]),
   ) as Readonly<Record<ChangeOperatorName, MakePart>>
 
-/** `set` is optional if there is an operator. @param others whether there are further changes */
+/**
+ * `set` and the operators; `set` is optional if there is an operator.
+ * @param others whether there are further changes
+ */
 export function changeArguments(
   visible: RoleVisibility,
   entity: EntityFacts,

@@ -1,7 +1,10 @@
 import { isJsonObject, type JsonObject, roundedNumber } from '../../lib/json.ts'
 import { ValueFault } from './fault.ts'
 
-/** GeoJSON (RFC 7946, 3.1) for PostGIS, which accepts much that is not, and drops unknown members. */
+/**
+ * Geometries as GeoJSON (RFC 7946, 3.1), parsed to the text for PostGIS. Errors are reported here: PostGIS accepts much
+ * that is not GeoJSON, and drops unknown members.
+ */
 
 const geoJsonFault = (problem: string): ValueFault => new ValueFault(`Invalid input for GeoJSON type: ${problem}`)
 

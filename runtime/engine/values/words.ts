@@ -1,6 +1,9 @@
 import { isDecimal } from '../../lib/json.ts'
 
-/** Words of graphql-js about values, for code without it; `test/runtime/graphql/variables.test.ts` compares. */
+/**
+ * Words of graphql-js about values (graphql-js 16: jsutils/inspect, suggestionList, didYouMean), for code without it.
+ * `test/runtime/graphql/variables.test.ts` compares both.
+ */
 
 const longestList = 10
 const deepest = 2

@@ -20,7 +20,10 @@ export interface Admission {
   readonly hashOnly: boolean
 }
 
-/** Null: the request's own text runs unchecked. @throws Refusal for a hash that does not fit, or without a list */
+/**
+ * Null: the request's own text runs without a check.
+ * @throws Refusal for a hash that does not match its document, and if no list exists to look it up in
+ */
 export function admit(manifest: Manifest, request: GraphqlRequest, role: string): Admission | null {
   const governing = governingList(manifest, role)
   const list = hashListOf(manifest, role)

@@ -6,7 +6,10 @@ import { type Running, exchangeOf, type ExchangeContext, type RequestState } fro
 import { notListed, type Admission } from './admission.ts'
 import { guard, listing, lookUp, notListedReason } from './list-statements.ts'
 
-/** By their hashes, so that an entry never becomes wrong; each request checks whether it is still listed. */
+/**
+ * Texts of listed documents by their hashes. A text is kept only under its own hash, so an entry never becomes wrong;
+ * each request checks whether it is still listed for the caller.
+ */
 export interface Texts {
   readonly get: (hash: string) => string | undefined
   /** Keeps a text; returns its hash. */
@@ -30,7 +33,10 @@ export function createTexts(): Texts {
   }
 }
 
-/** Read from the list if it is not known yet. @throws Refusal if it is not listed for the caller */
+/**
+ * The text of a listed document, read from the list if it is not known yet.
+ * @throws Refusal if it is not listed for the caller
+ */
 export function listedText(
   run: RunExchange,
   texts: Texts,
@@ -56,7 +62,10 @@ async function askForText(
   return text
 }
 
-/** One round trip, in which nothing runs if the document is not listed for the caller any more. */
+/**
+ * Runs statements only if their document is listed for the caller: one round trip, and nothing runs if it is no longer
+ * listed.
+ */
 /** From now on the request runs only while the document is listed. */
 export function runWhileListed(
   state: Pick<RequestState<Running>, 'run' | 'read'>,

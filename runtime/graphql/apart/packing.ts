@@ -3,7 +3,10 @@ import type { BoundStatement, CheckableText } from '../../contract/execution.ts'
 import type { Ready } from '../run/request-state.ts'
 import type { Piece } from '../statements/statements.ts'
 
-/** A request between threads: many objects are sent as texts, so that they can be parsed in slices. */
+/**
+ * The ready form of a request, in transit between threads. The receiver deserializes a message in one step: many
+ * objects are sent as texts, so that they can be parsed in slices.
+ */
 export type Packed = Ready | (Pick<Ready, 'writes' | 'interests'> & { readonly slices: readonly string[] })
 
 type Item =

@@ -171,7 +171,10 @@ function shapeAt(shapes: CompiledOperation['shapes'], key: string): ShapeOfItsOw
   return found !== undefined && 'as' in found ? shapeAt(shapes, found.as) : found
 }
 
-/** Each unreadable cursor has its own refusal. @param example the variables with which it was refused */
+/**
+ * All unreadable cursors have one form, but each has its own refusal.
+ * @param example the variables for which the operation was refused
+ */
 function refusalFor(
   declared: readonly DeclaredVariable[],
   values: Given,

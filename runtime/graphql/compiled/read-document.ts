@@ -20,7 +20,10 @@ export const documentsIn = (folder: string): DocumentsPlace => ({
   find: () => findDocuments(folder),
 })
 
-/** Reads no document, which would take longer than the rest of the start. @throws ArtifactFailure */
+/**
+ * Reads none of the documents: reading a thousand would take longer than the rest of a server's start.
+ * @throws ArtifactFailure if a file is missing or has another format
+ */
 export function findDocuments(folder: string): FoundDocuments {
   const place = join(folder, currentRevision(folder))
   const path = join(place, documentsIndex)

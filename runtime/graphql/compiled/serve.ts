@@ -31,7 +31,10 @@ import {
 } from './documents.ts'
 import { readyFor } from './ready.ts'
 
-/** Requests of compiled documents only: nothing is parsed, validated or planned, and no SQL is written. */
+/**
+ * Answers requests from compiled documents only: find, read the variables, bind, run, respond. Nothing is parsed,
+ * validated or planned, and no SQL is written.
+ */
 
 interface Loaded extends Running {
   readonly revision: Revision
@@ -42,7 +45,10 @@ interface Loaded extends Running {
 
 type DocumentRequestState = RequestState<Loaded>
 
-/** @param apart reads many variables; null: this thread @param ofCell artifacts may come without a change */
+/**
+ * @param apart reads many variables; null: they are read on this thread
+ * @param ofCell new artifacts may come without a change of the database, unless false
+ */
 export function createCompiledService(
   { database, source, now = Date.now, failed }: ServiceParts,
   readFile: ReadDocumentFile,

@@ -4,7 +4,10 @@ import type { CompiledOperation } from './format.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
-/** For coerced variables, unless it is lenient. @param areHoles false: what is done once the holes are filled */
+/**
+ * The key of what a compiled operation does with such variables; they are coerced, unless it is lenient.
+ * @param areHoles false: the key of what is done when the holes are filled
+ */
 export function shapeKeyOf(
   declared: readonly DeclaredVariable[],
   { planned, nulls, lenient }: Pick<CompiledOperation, 'planned' | 'nulls' | 'lenient'>,

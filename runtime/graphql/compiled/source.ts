@@ -37,7 +37,10 @@ interface Written {
   readonly failure?: string
 }
 
-/** @throws ArtifactFailure. Its source rejects with Hopeless if the database cannot answer any document. */
+/**
+ * @throws ArtifactFailure for artifacts that cannot be used. The source rejects with Hopeless at first if the database
+ * is not prepared, or cannot answer any of the documents.
+ */
 export function createCompiledSource({
   documents: place,
   query,

@@ -117,7 +117,10 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
   }
 }
 
-/** Cancelled in Postgres if the client disconnects, unless it writes. Resolves when no cancellation is left. */
+/**
+ * The result of an exchange, which is cancelled in Postgres if the client disconnects. Resolves when no cancellation is
+ * in progress. Writes continue: a commit may be in progress.
+ */
 async function untilAborted(
   cancellations: Cancellations,
   connection: Connection,

@@ -62,7 +62,10 @@ export interface Handler {
    * @param context of a worker: gets the work that continues after the answer or the disconnection
    */
   (request: Request, environment?: unknown, context?: HandlerContext): Promise<Response>
-  /** Resolves when the documents were compared with the database; rejects if it can answer none of them. */
+  /**
+   * Resolves when the documents were compared with the database, after a check for a pooler; rejects if none of them
+   * can be answered there.
+   */
   readonly ready: () => Promise<void>
   /** Ends the connections and their running requests. */
   readonly close: () => void

@@ -3,7 +3,10 @@ import { createScheduler, LeftQueue, QueueFull, type Waiter } from '../../lib/sh
 
 /** Objects that are created on demand, each for one caller at a time; if not kept, no caller waits for one. */
 export interface ObjectPool<T> {
-  /** Rejects as `work` does; the object is then ended. DatabaseFailure: too many wait, or the caller is gone. */
+  /**
+   * Rejects with the error of creating one, or with that of `work`: the object is then ended. DatabaseFailure if too
+   * many wait (overloaded), or if the caller disconnected while waiting (gone).
+   */
   readonly use: <R>(work: (one: T) => Promise<R>, waiter?: Waiter) => Promise<R>
   /** Ends the idle objects, and each other one on its release. */
   readonly close: () => void

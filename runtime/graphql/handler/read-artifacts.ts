@@ -6,7 +6,10 @@ import type { DocumentTexts } from './artifacts.ts'
 
 export type { DocumentTexts } from './artifacts.ts'
 
-/** What `compile` wrote, as a JSON value, for runtimes without files. @throws ArtifactFailure */
+/**
+ * The compiled documents of a folder that `compile` wrote, as a JSON value, for runtimes without files.
+ * @throws ArtifactFailure if a file is missing, has another format or was changed
+ */
 export function readArtifacts(folder: string): DocumentTexts {
   const { folder: place, addresses } = findDocuments(folder)
   const all = new Set([addresses.types, ...Object.values(addresses.roles)].flatMap((one) => Object.values(one)))

@@ -139,7 +139,10 @@ function frameOf(answer: SharedAnswer): Buffer {
   return made
 }
 
-/** An event `next` (server-sent events). Each line break of the JSON, between tokens, begins a data line. */
+/**
+ * One event `next` (HTML standard, server-sent events). JSON printed by Postgres may contain line breaks, between
+ * tokens only: each line becomes a data line, which the reader joins again.
+ */
 function frame(body: Buffer, id: string | null): Buffer {
   const head = id === null ? 'event: next\ndata: ' : `id: ${id}\nevent: next\ndata: `
   return Buffer.concat([Buffer.from(head), onLines(body), Buffer.from('\n\n')])

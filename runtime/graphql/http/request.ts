@@ -71,7 +71,10 @@ function shortened(name: string, { text }: BodyMember): string {
 const isMeant = (name: string, member: BodyMember | undefined): boolean =>
   name === 'persistedQuery' || member?.text.trim() === 'true'
 
-/** GraphQL over HTTP, section GET; mutations are forbidden. Throws HttpFailure of status 400. */
+/**
+ * The query string of a GET -> GraphqlRequest (GraphQL over HTTP, section GET): `variables` and `extensions` are JSON
+ * texts; mutations are forbidden. Throws HttpFailure of status 400.
+ */
 export function readQueryString(search: URLSearchParams): GraphqlRequest {
   const { query, operationName, variables, extensions } = parametersOf(search)
   return readParameters(
@@ -159,7 +162,10 @@ function tryParse(text: string, isExact = mayHoldOthers(text) && lookAt(text).ha
   }
 }
 
-/** Of a body's text, without parsing: JSON.parse takes a quarter of a second for a megabyte of brackets. */
+/**
+ * Properties of a body's text, found without parsing it. JSON.parse takes a quarter of a second for a megabyte of
+ * brackets; this scan takes a hundredth of that.
+ */
 interface Look {
   /** The cost of parsing: one per item of a list or object, and several for each list or object and for a long text. */
   readonly weight: number

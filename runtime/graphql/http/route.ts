@@ -72,7 +72,10 @@ interface Stages {
   readonly completion: readonly ((admitted: Admitted, response: GraphqlResponse) => void)[]
 }
 
-/** POST and GET /graphql/v1 on Node's own objects (runtime/http/call.ts). */
+/**
+ * The front of POST and GET /graphql/v1: accept, identify, limit, serve and respond, on Node's own objects
+ * (runtime/http/call.ts).
+ */
 export function createGraphqlFront(route: GraphqlRoute): RequestListener {
   const { rateLimit, trace, observe, ended } = route
   const stages: Stages = {
@@ -135,7 +138,10 @@ async function respond(call: HttpCall, route: GraphqlRoute, stages: Stages): Pro
   sendAnswer(call, statusTable[outcome][media], isStream ? eventStreamType : contentTypes[media], body)
 }
 
-/** To be parsed when the caller is known. @throws HttpFailure for another method, or a body that is not JSON */
+/**
+ * The text of a body, or the query string, to be parsed when the caller is known.
+ * @throws HttpFailure for another method, or for a body that is not JSON
+ */
 async function receive(call: HttpCall, route: GraphqlRoute): Promise<string | URLSearchParams> {
   const { request, response } = call
   const { method, headers, url = '' } = request

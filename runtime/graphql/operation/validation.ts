@@ -90,7 +90,10 @@ export function problemsOf(view: RoleView, document: DocumentNode, pace: Patienc
  */
 export const isAborted = ({ message }: GraphQLError): boolean => message === 'Validation aborted.'
 
-/** Rules that always apply (spec/graphql.md, decision 10). Each fragment is visited once, not its expansion. */
+/**
+ * Refusals that protect the server and always apply (spec/graphql.md, decision 10). Every fragment is visited once, so
+ * the cost grows with the document and not with its expansion.
+ */
 const maxDepth = 32
 const maxSelections = 1_000_000
 /** A selection of an introspection may be answered for every type of a schema; the common query has some 250. */
@@ -104,7 +107,10 @@ interface Size {
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
-/** Returns its size; null if a fragment contains itself. @param maxFields the owner's limit, or null */
+/**
+ * @param maxFields the owner's limit (spec/graphql.md 17, `limits`), or null
+ * @returns its size; null if a fragment contains itself
+ */
 export function checkLimits(
   document: DocumentNode,
   operation: OperationDefinitionNode,

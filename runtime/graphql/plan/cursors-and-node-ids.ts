@@ -2,7 +2,10 @@ import { isLosslessNumber, parse, stringify } from 'lossless-json'
 import { arrayText, type ArrayItem } from '../../sql/array-text.ts'
 import { badArgument } from '../protocol/failures.ts'
 
-/** Base64 of the JSON text of Postgres, with all digits (spec/graphql.md 5.2, 5.5, 7.1). */
+/**
+ * Cursors and node ids: base64 of the JSON text that Postgres produced (spec/graphql.md 5.2, 5.5, 7.1). Numbers keep
+ * their digits.
+ */
 
 /** The kinds of elements: a value's text, an array's elements, a JSON document, or an array of these. */
 export type ElementForm = 'text' | 'list' | 'json' | 'json-list'

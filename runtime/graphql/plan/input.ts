@@ -15,7 +15,10 @@ import { badArgument } from '../protocol/failures.ts'
 import { parseLooseLiteral, parseLooseValue } from './loose-leaves.ts'
 import type { Slot } from './values.ts'
 
-/** Its shape is known, its leaves are slots with their value. Literals and variables are alike from here on. */
+/**
+ * An argument for planning: its shape is known, its leaves are slots with their value in this request. Literals and
+ * variables are treated alike from here on.
+ */
 export type Input =
   | { readonly kind: 'absent' }
   | { readonly kind: 'null' }
@@ -49,7 +52,10 @@ export const memberOf = (input: Input | undefined, name: string): Input =>
 export interface Variables {
   /** Values by name, coerced to their declared types; an absent variable has no entry. */
   readonly values: Readonly<Record<string, unknown>>
-  /** Validation is off: values are read by the type of their position, and become constants. */
+  /**
+   * True if variables have no usable types (validation off): their values are read by the type of their position and
+   * become constants.
+   */
   readonly untyped: boolean
 }
 

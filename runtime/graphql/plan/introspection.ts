@@ -8,7 +8,10 @@ const usable: ReadonlySet<string> = new Set(['String', 'Boolean'])
 
 const named = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : named(type.type))
 
-/** From the schema that introspection may show (spec/graphql.md 12). Returns JSON text of the field's value. */
+/**
+ * Answers __schema and __type with graphql-js, from the schema that introspection may show (spec/graphql.md 12).
+ * @returns JSON text of the field's value
+ */
 export function introspect(
   view: RoleView,
   operation: Operation,

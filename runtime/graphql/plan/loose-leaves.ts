@@ -8,7 +8,10 @@ import {
 } from 'graphql'
 import { badArgument, Refusal } from '../protocol/failures.ts'
 
-/** Validation is off (spec/graphql.md 11): messages of our scalars stay, others are replaced by one text. */
+/**
+ * Values with validation off (spec/graphql.md 11). The messages of our own scalars stay, because clients know them;
+ * those of graphql-js and of enums are replaced by one text.
+ */
 
 /** A literal: an enum may be written as a string and a string as a bare word. */
 export function parseLooseLiteral(type: GraphQLLeafType, node: ValueNode): unknown {

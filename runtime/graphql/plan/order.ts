@@ -74,7 +74,10 @@ export const planTerm = (column: OrderKey, direction: Input): readonly OrderTerm
   return term === undefined ? [] : [{ column, ...term }]
 }
 
-/** In the order of spec/graphql.md 5.2. @param mostElements of a cursor; those beyond the order are ignored */
+/**
+ * The checks of spec/graphql.md 5.2, in its order.
+ * @param mostElements the maximum for a cursor; elements beyond the order are ignored
+ */
 export function planPage(
   entity: EntityFacts,
   order: readonly OrderTerm[],

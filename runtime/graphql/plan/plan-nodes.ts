@@ -10,7 +10,10 @@ import type { ColumnChange, RowSets } from './column-changes.ts'
 import type { WatchedRead } from './watched-reads.ts'
 import type { WriteStep } from './write-steps.ts'
 
-/** s3: reads and writes with slots. Names are response keys, SQL names of columns, and ids of objects. */
+/**
+ * s3: the reads and writes, with slots for values. No GraphQL document and no SQL: names here are response keys, SQL
+ * names of columns, and ids of objects.
+ */
 
 /** A condition on the rows of one relation. An empty `all` is true; an empty `any` does not occur. */
 export type Filter =

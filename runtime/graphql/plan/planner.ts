@@ -40,7 +40,10 @@ export interface Planner {
 
 type PlanRow = (planner: Planner, entity: EntityFacts, selected: SelectedField) => Row
 
-/** After merging. Postgres' planning time grows faster than their number: this many take some seconds. */
+/**
+ * Selected objects after merging; each is a sub-select, and Postgres' planning time grows faster than their number:
+ * this many take some seconds. No normal document selects as many.
+ */
 const maxObjects = 30_000
 
 /**
@@ -137,7 +140,10 @@ export interface Walk {
   readonly covers: (abstract: string, type: GraphQLObjectType) => boolean
 }
 
-/** By response key (GraphQL specification 6.3.2), after @skip and @include, with fragments expanded. */
+/**
+ * The fields selected on an object, by response key in document order (GraphQL specification 6.3.2), after @skip and
+ * @include and with fragments expanded.
+ */
 export function collectFields(
   walk: Walk,
   type: GraphQLObjectType,

@@ -45,7 +45,10 @@ interface Found {
   readonly awaited: Map<ObjectId, ErrorEntry>
 }
 
-/** One per place. @throws Refusal if a part cannot be watched, or not yet (spec/graphql.md 16.1) */
+/**
+ * The reads of a subscription's roots, one per place.
+ * @throws Refusal if a part of it cannot be watched, or not yet (spec/graphql.md 16.1)
+ */
 export function readsOf(visible: Watching, roots: readonly Root[]): readonly WatchedRead[] {
   const found: Found = { visible, reads: [], refused: new Map(), awaited: new Map() }
   for (const root of roots) readRoot(found, root)

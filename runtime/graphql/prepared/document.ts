@@ -41,7 +41,10 @@ export interface Prepared {
   readonly shape: string | null
 }
 
-/** Without the tree, sufficient with the statements of some shapes, and can be sent to another thread. */
+/**
+ * A document without its tree, which is sufficient with the statements of some shapes. It can be sent to another
+ * thread.
+ */
 export interface Sketch {
   readonly writes: boolean
   readonly streams: boolean
@@ -120,7 +123,10 @@ interface Readers {
   readonly read: ReadVariables
 }
 
-/** The tree outweighs all else that is known: the first shape uses it, later ones parse again. */
+/**
+ * The tree of a document outweighs everything else known of it, and only a new shape needs it: the first shape uses the
+ * parsed tree, later ones parse again.
+ */
 function prepareStrict(
   engine: Engine,
   view: RoleView,

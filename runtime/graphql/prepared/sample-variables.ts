@@ -32,7 +32,10 @@ export const sampleScalars: Readonly<Record<Exclude<ScalarName, 'ID' | 'Cursor'>
   GeoJSON: { type: 'Point', coordinates: [0, 0] },
 }
 
-/** @param leaves by types, else an enum's first value @param object made of what `sample` gives for its fields */
+/**
+ * @param leaves values by the names of their types; for other enums the first value is used
+ * @param object an input object, made of what `sample` gives for its fields
+ */
 export function sampling(
   leaves: Readonly<Record<string, unknown>>,
   object: (type: GraphQLInputObjectType, sample: Sample) => unknown = () => undefined,

@@ -1,6 +1,9 @@
 /** Advice about rules and about keys over periods (advice.ts defines the relations `r`). */
 
-/** Postgres allows one kind of rule for a write within WITH (PostgreSQL manual, CREATE RULE and 7.8.4). */
+/**
+ * A write runs within WITH and returns rows, which Postgres allows for one kind of rule only (PostgreSQL manual, CREATE
+ * RULE and 7.8.4).
+ */
 export const RULES = `select 1, 'a rule makes writes fail',
     'rule ' || pg_catalog.quote_ident(w.rulename) || ' on ' || r.name,
     'Postgres refuses every ' || case w.ev_type when '2' then 'update' when '3' then 'insert' else 'delete' end

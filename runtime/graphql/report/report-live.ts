@@ -7,7 +7,10 @@ export type LiveReport =
       readonly watchable: true
       /** Tables whose writes run a trigger for it, as `schema.name`; each includes its partitions and children. */
       readonly reads: readonly string[]
-      /** Columns whose values limit which watches wake; empty: every change of a read relation wakes every one. */
+      /**
+       * Columns whose values limit the watches that a change wakes; empty: every change of a read relation wakes every
+       * watch.
+       */
       readonly pins: readonly string[]
     }
   /** Sentences of spec/graphql.md 16.1. */

@@ -24,7 +24,10 @@ import { sha256Hex } from '../../lib/text.ts'
 import { printOpen } from '../../sql/print.ts'
 import { selectList, trusted } from '../../sql/tree.ts'
 
-/** In their order, for text and compiled documents; without those that a schema does not need. */
+/**
+ * The order of a request's stages, for text and compiled documents. A stage that a schema does not need is absent from
+ * its list.
+ */
 export interface Stages<T> {
   /** Admit the request. */
   readonly admission: readonly PipelineStage<T>[]

@@ -141,7 +141,10 @@ export interface Running {
 export interface EngineCell<L extends Running> {
   /** The present engine. If no request checks the version (`engine.version` null), it is at most a second old. */
   readonly current: () => L | Promise<L>
-  /** The engine after an outdated one. @param isConcerned true for a request that needs the newest schema itself */
+  /**
+   * The engine after `outdated` was found to be outdated.
+   * @param isConcerned true for a request that needs an engine of the newest schema itself
+   */
   readonly after: (outdated: L, isConcerned: boolean) => Promise<L>
   /** Looks at the database after this call began. */
   readonly look: () => Promise<L>

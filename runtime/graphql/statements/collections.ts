@@ -95,7 +95,10 @@ interface Mixed {
   readonly choose: (values: readonly Sql[]) => Sql
 }
 
-/** @param start null begins with the first row of all @param letter of the rows' alias in the outer scope */
+/**
+ * @param start the cursor; null begins with the first row of all
+ * @param letter of the alias of the rows in the outer scope
+ */
 function mixRows(writer: Writer, members: readonly Member[], start: Page | null, limit: Sql, letter: string): Mixed {
   const alias = writer.alias(letter)
   const offset = start?.offset ? sql`${valueParameter(start.offset)}::int8` : null

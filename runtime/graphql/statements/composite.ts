@@ -7,7 +7,10 @@ import type { CompositeMembers } from '../plan/plan-nodes.ts'
 export const compositeObject = (attributes: Attributes | undefined, members: CompositeMembers, value: Sql): Sql =>
   sql`case when ${value} is distinct from null then ${object(pairsOf(attributes, members, value))} end`
 
-/** The function is called once; null in every attribute means no result (spec/graphql.md 9.3). */
+/**
+ * The result of a function, which is called once; null in every attribute means no result, as with rows
+ * (spec/graphql.md 9.3).
+ */
 export const calledComposite = (
   attributes: Attributes | undefined,
   members: CompositeMembers,

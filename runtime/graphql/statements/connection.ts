@@ -55,7 +55,10 @@ export interface PageSql {
   readonly count: Sql
   /** The cursor of the row at this position, if the page's ends are needed. */
   readonly cursor: (index: Sql) => Sql
-  /** Whether the first row that was read is not the first of all, if that needs a query (spec/graphql.md 5.7). */
+  /**
+   * Whether that row, the first that was read, differs from the first of all, if that needs a query (spec/graphql.md
+   * 5.7).
+   */
   readonly beginsLater: (index: Sql) => Sql
 }
 

@@ -113,7 +113,10 @@ interface Scan {
   readonly rows: Sql
 }
 
-/** @param start null begins with the first row of all @param letter of the alias that the rows get outside */
+/**
+ * @param start the cursor and offset to begin at; null begins with the first row of all
+ * @param letter of the alias that the rows get outside
+ */
 export function scanRows(
   writer: Writer,
   collection: Collection,

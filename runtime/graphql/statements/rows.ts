@@ -111,7 +111,10 @@ export function resultValue(
   }
 }
 
-/** Not an SQL function in FROM, which Postgres inlines and Citus does not plan: it would read empty tables. */
+/**
+ * The source of a function's rows. Postgres inlines an SQL function in FROM, and Citus does not plan that: it would
+ * read its own empty tables.
+ */
 function rowsOf({ engine, alias }: Writer, call: Sql): Sql {
   if (engine.manifest.distributed === undefined) return call
   const [row, from] = [alias('f'), alias('f')]

@@ -34,7 +34,10 @@ import { insertedAs, ofTenant, satisfying } from './tenants.ts'
 
 type Write = Insert | Update | Delete
 
-/** The change is a CTE, its rows come from RETURNING, the rest from the snapshot before (spec/graphql.md 10.5). */
+/**
+ * Change and answer in one statement (spec/graphql.md 10.5): the change is a CTE, its rows come from RETURNING, and
+ * everything nested is read from the snapshot before it.
+ */
 export function writeStatement(writer: Writer, root: Write): SelectList {
   const inner = readFor(writer, root.entity, root)
   const changed = root.kind === 'insert' ? insertedAs(inner, root.rows) : satisfying(inner, root.filter)
@@ -60,7 +63,10 @@ function countJson(root: Update | Delete, { alias: changed }: Scope): Sql {
   return select([{ value: limited(root, count, answer) }], { from: [{ of: changed }] })
 }
 
-/** @param rows where the changed rows are read @param changed their number, if it differs from those read */
+/**
+ * @param rows where the changed rows are read
+ * @param changed the number of changed rows, if it differs from those read
+ */
 export function answerJson(
   writer: Writer,
   root: Write | UpdateRows | NestedInsert,

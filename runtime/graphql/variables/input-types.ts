@@ -1,7 +1,10 @@
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
-/** Plain data, enough to read values without a schema. Types are recursive: fields are made on first use. */
+/**
+ * The type of a variable as plain data: enough to read values without a schema. Types are recursive (a filter contains
+ * filters), so an object's fields are made on first use.
+ */
 export type InputType = NonNullInput | ListInput | NamedInput
 export type NamedInput = ScalarInput | EnumInput | FieldsInput
 
@@ -57,7 +60,10 @@ export interface DeclaredVariable {
 export const namedInput = (type: InputType): NamedInput =>
   type.kind === 'list' || type.kind === 'non-null' ? namedInput(type.of) : type
 
-/** As JSON, and what is built from it in place of a schema (prepared/variables.ts). */
+/**
+ * Types of variables as JSON, and the variables' types built from them: the equivalent of a schema
+ * (prepared/variables.ts) if there is none.
+ */
 export type InputTable = Readonly<Record<string, EnumRow | ObjectRow>>
 
 interface EnumRow {

@@ -207,7 +207,10 @@ function readEnum(value: unknown, { text, values }: EnumInput): string {
   return found
 }
 
-/** Everything about the variables that decides the statements; the rest of them are parameters. */
+/**
+ * The shape of a request's variables: everything about them that decides the statements. Requests with the same
+ * document and shape share their statements; the rest of the variables are parameters.
+ */
 export type ShapeOf = (variables: Readonly<Record<string, unknown>>) => string
 
 /** The parts of a variable's value that planning reads, beyond its form; the `size` of a page is written into statements. */

@@ -297,7 +297,10 @@ function* keysIn<Item>(keysOf: KeysOf<Item>, items: readonly Item[]): Steps<read
   return (yield* mapInSteps(items, keysOf)).flat()
 }
 
-/** Of more than one item. @param keys those whose groups may differ from `before` */
+/**
+ * The groups of more than one item.
+ * @param keys those whose groups may differ from `before`
+ */
 function sharedAmong<Item>(
   groups: Groups<Item>,
   keys: Iterable<string>,

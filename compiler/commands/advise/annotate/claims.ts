@@ -126,7 +126,10 @@ function functionClaim(database: NamedDatabase, entity: EntityFacts, field: stri
   }
 }
 
-/** The names for a role that sees everything, before any comment: clients use them, so they stay theirs. */
+/**
+ * The names before any comment: clients use them, so no comment may give one to another object. They are those of a
+ * role that sees everything.
+ */
 export interface Held {
   readonly field: (type: ObjectId, field: string) => string | undefined
   /** The relation or enum with the type. */

@@ -65,7 +65,10 @@ export const singularOf = (name: string): string =>
 
 const pluralOf = (name: string): string => withLastWord(name, (word) => pluralize.plural(word))
 
-/** Without `Collection`: `posts`, or `postsByEditor`. @param isPlain whether the columns are named after the target */
+/**
+ * The field of many rows, as a word instead of `Collection`: `posts`; for several, `postsByEditor`.
+ * @param isPlain whether its columns are named after the target
+ */
 export const manyCandidates = (
   child: string,
   key: KeyColumns,
@@ -76,7 +79,10 @@ export const manyCandidates = (
   return [...(isPlain ? [many] : []), joinWords(inflected, many, 'by', columnsText(key))]
 }
 
-/** A column of a foreign key contains the key of a row; others get the spelling of the database, if that differs. */
+/**
+ * A column whose field is taken. A column of a foreign key contains the key of a row; other columns get the spelling of
+ * the database, if that differs.
+ */
 export const columnCandidates = (column: string, isKey: boolean, inflected: boolean): readonly string[] =>
   isKey
     ? ['id', 'key', 'value'].map((word) => joinWords(inflected, spellable(column), word))

@@ -90,7 +90,10 @@ const nodeIdOf = ({ schema, relation, key }: EntityFacts): string =>
 
 const changeParts = [parts.updateInput, ...changeOperatorNames.map((name) => parts[name])]
 
-/** Only required members, unless it is written. @param change the only non-empty input of an update; null: all are */
+/**
+ * Written inputs are not empty; of all others only required members are given.
+ * @param change the only non-empty input of an update, because no column is changed twice; null: all are non-empty
+ */
 const emptiest =
   (change: string | null) =>
   (type: GraphQLInputObjectType, sample: Sample): Given | undefined => {

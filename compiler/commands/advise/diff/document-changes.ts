@@ -110,7 +110,10 @@ function documentProblems(view: RoleView, text: string, operation: string | null
   }
 }
 
-/** Each document gets the fragments of other files that it spreads; a file that cannot be parsed is unchanged. */
+/**
+ * Files of an application share their fragments: each document gets those of the others that it spreads, and files of
+ * fragments alone are not documents. A file that cannot be parsed is unchanged.
+ */
 export function withFragments(files: readonly GivenDocument[]): readonly GivenDocument[] {
   // Without the word, nothing needs parsing.
   if (!files.some(({ text }) => text.includes('fragment'))) return files

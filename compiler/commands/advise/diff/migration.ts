@@ -129,7 +129,10 @@ export interface Applied {
 /** The lock timeout in milliseconds: later transactions wait behind a waiting one. */
 const lockTimeoutMs = 3_000
 
-/** Rolls everything back afterwards. Rejects with MigrationFailure, DatabaseFailure, or the error of `work`. */
+/**
+ * Runs `work` in the transaction of the applied migration, and rolls everything back. Rejects with MigrationFailure,
+ * with DatabaseFailure, or with the error of `work`; nothing is kept then either.
+ */
 export async function afterMigration<T>(
   { query, command }: { readonly query: Query; readonly command: SessionCommand },
   script: readonly ScriptStatement[],

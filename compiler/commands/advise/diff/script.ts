@@ -8,7 +8,10 @@ export interface SqlStatement {
   readonly head: readonly string[]
 }
 
-/** Tokens of PostgreSQL's scanner (manual 4.1), as far as splitting needs them. */
+/**
+ * Tokens of the scanner of PostgreSQL (manual 4.1), as far as splitting needs them: comments, strings of every kind,
+ * quoted names, words, and single characters.
+ */
 const token =
   /--[^\n]*|\/\*|[eE]'(?:[^'\\]|''|\\[^])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$|[\p{L}_][\p{L}\p{N}_$]*|[^]/uy
 
@@ -212,7 +215,10 @@ function meaningOfLine(line: string, file: string, source: ScriptSource): Meanin
 /** The maximum depth of includes, which may be cyclic. */
 const deepest = 16
 
-/** With included files, as psql sends them. Rejects with MigrationFailure for other commands, and as `read` does. */
+/**
+ * The statements of a script as psql would send them, with included files (PostgreSQL manual, psql). Rejects with
+ * MigrationFailure for unsupported commands of psql, and with the errors of `read`.
+ */
 export async function readScript(file: string, source: ScriptSource, depth = 0): Promise<readonly ScriptStatement[]> {
   const statements: ScriptStatement[] = []
   for (const statement of splitSql(await source.read(file))) {

@@ -26,7 +26,10 @@ interface Listed {
   readonly document: string
 }
 
-/** The documents of allow-lists (spec/graphql.md 17). Rejects with DatabaseFailure if the role may not read a list. */
+/**
+ * The documents of allow-lists (spec/graphql.md 17, `allowlist`), for the roles that each list governs. Rejects with
+ * DatabaseFailure if the connection's role may not read a list.
+ */
 export async function listedDocuments(query: Query, { allowlists = [] }: Manifest): Promise<readonly GivenDocument[]> {
   const found: GivenDocument[] = []
   for (const { table, roles } of allowlists) {
@@ -37,7 +40,10 @@ export async function listedDocuments(query: Query, { allowlists = [] }: Manifes
   return found
 }
 
-/** The content of a list, in the order of the hashes. @param most null: all of it */
+/**
+ * The content of a list, in the order of the hashes.
+ * @param most null: all of it
+ */
 export async function readList(query: Query, table: ListTable, most: number | null): Promise<readonly Listed[]> {
   const from = qualified(table.schema, table.name)
   const { rows } = await query<Listed>(

@@ -38,7 +38,10 @@ const newest = 18
 /** Tokens are checked with this clock, rows with the other. */
 const clockToleranceS = 5
 
-/** Connections of callers, of service_role, of our own statements, for cancelling, and for live queries. */
+/**
+ * Connections of callers, of service_role and our own statements, for cancelling requests, and for the changes of live
+ * queries.
+ */
 const connectionsOf = ({ poolSize, authPoolSize, liveStreams }: Settings): number =>
   poolSize + 2 + 2 + authPoolSize + (liveStreams === 0 ? 0 : 2)
 

@@ -87,7 +87,10 @@ const resetOf = ({ name, role, database }: RoleSetting): string => {
 const ownerOf = ({ role, database }: RoleSetting): string =>
   role === null ? `database ${database}` : `role ${role}${database === null ? '' : ` in database ${database}`}`
 
-/** Settings that prevent serving. @param isRefused it could not log in, often because a library is missing */
+/**
+ * Settings of the login role that prevent serving.
+ * @param isRefused it could not log in, which after a restore is often caused by a missing library
+ */
 export async function roleSettingFindings(
   query: Query,
   login: string,

@@ -93,7 +93,10 @@ export async function compileReporting(
   return { compiled, manifest: { ...manifest, report } }
 }
 
-/** The answer with `extensions.schemaReport`, as the login role of the URL. Rejects with DatabaseFailure. */
+/**
+ * The answer of a request with `extensions.schemaReport` (spec/graphql.md 17), as the login role of the URL. Rejects
+ * with DatabaseFailure.
+ */
 export async function reportFor(url: string, manifest: ReportingManifest, role: string): Promise<SchemaReport> {
   const { report, allowlists = [] } = manifest
   const schemas = manifest.schemas.map(({ name }) => name)

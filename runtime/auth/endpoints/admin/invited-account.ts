@@ -19,7 +19,10 @@ export interface AwaitedAccount {
   readonly issued: IssuedToken
 }
 
-/** Inside a transaction. Returns the account's id. Throws 422 `email_exists` if it is confirmed. */
+/**
+ * Creates the account, or takes the existing unconfirmed one, and puts the token into its slot; inside a transaction.
+ * Returns its id. Throws 422 `email_exists` if the account is confirmed.
+ */
 export async function awaitConfirmation(run: RunStatement, call: AdminCall, account: AwaitedAccount): Promise<string> {
   const known = await findUserByEmail(run, account.email)
   return known === null ? createInvited(run, call, account) : takeWaiting(run, known, account)

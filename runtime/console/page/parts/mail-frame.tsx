@@ -7,7 +7,10 @@ export interface MailFrameProps {
   readonly onLinks?: (links: readonly string[]) => void
 }
 
-/** Foreign HTML in a frame whose policy forbids scripts, navigation and loading (mailPolicy of register.ts). */
+/**
+ * HTML of foreign origin, in a frame whose policy forbids scripts, navigation and loading (mailPolicy of register.ts):
+ * its markup is inserted as data, and only styles take effect.
+ */
 export function MailFrame({ html, title, onLinks }: MailFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null)
   const [loaded, setLoaded] = useState(false)

@@ -48,7 +48,10 @@ export function readGraph({ __schema: schema }: IntrospectionQuery): Graph {
   }
 }
 
-/** By a part of their names. @param withNear includes types that refer to these or are referred to by them */
+/**
+ * The types whose name contains a text, ignoring case, and the relations between them.
+ * @param withNear includes types that refer to these or are referred to by them
+ */
 export function filterGraph(graph: Graph, text: string, withNear: boolean): Graph {
   const wanted = text.trim().toLowerCase()
   if (wanted === '') return graph

@@ -36,7 +36,10 @@ const leastLimit = 2_400
 const heightOf = ({ fields }: GraphType): number =>
   (1 + Math.min(fields.length, mostFields) + (fields.length > mostFields ? 1 : 0)) * rowHeight + 8
 
-/** Columns: referenced types left of referencing ones, types without relations last, neighbours close. */
+/**
+ * Columns from left to right: referenced types are left of referencing ones, and types without relations come last.
+ * Within a column a type is placed near its neighbours, so that lines stay short.
+ */
 export function layOut(graph: Graph): Layout {
   const limit = heightLimit(graph.types)
   const columns = columnsOf(graph).flatMap((column) => splitColumn(column, limit))

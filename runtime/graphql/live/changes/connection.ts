@@ -20,7 +20,10 @@ export interface FeedConnection {
   readonly end: () => void
 }
 
-/** A hanging process, silent for so many milliseconds, neither leads for long nor keeps notifications queued. */
+/**
+ * Postgres ends a connection that is silent for longer, in milliseconds: a hanging process does not lead for long, and
+ * does not keep notifications in the queue.
+ */
 const silenceMs = 20_000
 
 const settings = {

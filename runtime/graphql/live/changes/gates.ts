@@ -15,7 +15,10 @@ export interface WatchedRelation {
 }
 
 export interface Gates {
-  /** Resolves when later writes report their changes, and the roots are known. `ended` reports those in progress. */
+  /**
+   * Resolves when every write that begins from now on reports its change. `ended` reports those in progress. The roots
+   * of each relation are known then.
+   */
   readonly open: (watched: readonly WatchedRelation[]) => Promise<void>
   /** This process does not watch these roots any more. */
   readonly close: (roots: readonly number[]) => Promise<void>

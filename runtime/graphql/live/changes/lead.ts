@@ -111,7 +111,10 @@ const stayAwake = async ({ readOnce, pace, isOver }: Leading): Promise<void> => 
   }
 }
 
-/** A wake-up reads, and gives up the wait. A cancellation that comes before the statement is repeated. */
+/**
+ * The lock may wait long for writers: a wake-up in between reads, and gives up. A cancellation that arrives before the
+ * statement has no effect, so it is repeated.
+ */
 const armUnlessWoken = async (
   { election, readOnce, pace, isOver }: Leading,
   woken: Promise<void>,

@@ -2,7 +2,10 @@ import { decodeJwt } from 'jose'
 import type { Authenticate, CredentialRefusal, Credentials } from '../../../identity/caller.ts'
 import { createAlarms, createRounds } from '../../../lib/timers.ts'
 
-/** Until a query with them would be refused: tokens by `exp`, a revoked key within a minute. */
+/**
+ * The lifetime of credentials: until a query with them would be refused. Tokens end with `exp`; a revoked key is
+ * noticed within a minute.
+ */
 export interface Sessions {
   /** @param refused called once, unless the result was called before */
   readonly open: (credentials: Credentials, refused: (refusal: CredentialRefusal) => void) => () => void
