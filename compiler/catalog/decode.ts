@@ -303,7 +303,11 @@ function functionOf(row: RowOf<'functions'>, index: Index): CatalogFunction {
     rows: row.rows,
     result: row.result,
     variadic: row.variadic,
-    args: inputsOf(row, modes, index),
+    args: row.types.flatMap((type, place) =>
+      INPUT_MODES.has(modes[place] ?? '')
+        ? [{ name: row.names?.[place] ?? '', type, typeText: textOfType(type, -1, index) }]
+        : [],
+    ),
     hasOutColumns: modes.some((mode) => OUTPUT_MODES.has(mode)),
     defaultCount: row.defaultCount,
     defaults: row.defaults,
@@ -315,13 +319,6 @@ function functionOf(row: RowOf<'functions'>, index: Index): CatalogFunction {
 /** pg_proc.proargmodes: i(n) o(ut) b(oth) v(ariadic) t(able). */
 const INPUT_MODES: ReadonlySet<string> = new Set(['i', 'b', 'v'])
 const OUTPUT_MODES: ReadonlySet<string> = new Set(['o', 'b', 't'])
-
-const inputsOf = (row: RowOf<'functions'>, modes: readonly string[], index: Index): CatalogFunction['args'] =>
-  row.types.flatMap((type, place) =>
-    INPUT_MODES.has(modes[place] ?? '')
-      ? [{ name: row.names?.[place] ?? '', type, typeText: textOfType(type, -1, index) }]
-      : [],
-  )
 
 /** pg_identify_object describes an object in more detail than COMMENT accepts. */
 const strayOf = ({ kind, name, comment }: RowOf<'strays'>): CatalogStray => ({

@@ -194,9 +194,6 @@ const keepObject = <T, R extends { readonly object: T }>(before: R | undefined, 
   return object === read.object ? read : { ...read, object }
 }
 
-const bySignature = (a: CatalogFunction, b: CatalogFunction): number =>
-  bySchemaAndName(a, b) || compareBytes(inputsOf(a), inputsOf(b))
-
 const relationKind: KindOfObject<ReadRelation> = {
   order: (a, b) => bySchemaAndName(a.object, b.object),
   isAlwaysRead: ({ served, inherited }) => !served || inherited,
@@ -204,7 +201,7 @@ const relationKind: KindOfObject<ReadRelation> = {
 
 /** Defaults are printed with the names of their objects. */
 const functionKind: KindOfObject<ReadFunction> = {
-  order: (a, b) => bySignature(a.object, b.object),
+  order: (a, b) => bySchemaAndName(a.object, b.object) || compareBytes(inputsOf(a.object), inputsOf(b.object)),
   isAlwaysRead: ({ object }) => object.defaults !== null,
 }
 

@@ -22,13 +22,10 @@ export async function runArguments(
     return await dispatch(commands, args, terminal)
   } catch (error) {
     terminal.note(`catalograph: ${reasonOf(error)}`)
-    if (isMisuse(error)) terminal.note('Try: catalograph --help')
+    if (error instanceof CommandFailure && error.exitCode === exitCodes.misused)
+      terminal.note('Try: catalograph --help')
     return error instanceof CommandFailure ? error.exitCode : exitCodes.failed
   }
-}
-
-function isMisuse(error: unknown): boolean {
-  return error instanceof CommandFailure && error.exitCode === exitCodes.misused
 }
 
 async function dispatch(commands: readonly Command[], args: readonly string[], terminal: Terminal): Promise<number> {

@@ -16,12 +16,9 @@ function renderKey(key: SettingKey<unknown>, environment: Environment, width: nu
 
 function presentValue(key: SettingKey<unknown>, environment: Environment): string {
   const text = environment[key.env]
-  if (text === undefined || text === '') return `${defaultValue(key)}`
+  if (text === undefined || text === '')
+    return key.fallback === null ? '(not set)' : `${String(key.fallback)}  (default)`
   if (key.secret) return '(set, not shown)'
   const parsed = key.parse(text)
   return parsed.kind === 'value' ? text : `${text}  <- ${parsed.problem}`
-}
-
-function defaultValue(key: SettingKey<unknown>): string {
-  return key.fallback === null ? '(not set)' : `${String(key.fallback)}  (default)`
 }

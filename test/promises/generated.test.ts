@@ -44,11 +44,8 @@ test.each(majors())('generated/ holds the demo as PostgreSQL %i has it', async (
 
 const servedFiles = (revision: Revision): KeptFiles => ({
   [currentFile]: currentText(revision.id),
-  ...below(revision.id, loadedFiles(revision)),
+  ...Object.fromEntries(Object.entries(loadedFiles(revision)).map(([path, text]) => [join(revision.id, path), text])),
 })
-
-const below = (place: string, files: KeptFiles): KeptFiles =>
-  Object.fromEntries(Object.entries(files).map(([path, text]) => [join(place, path), text]))
 
 /** What the widest role sees, and of the others the differences. */
 function apiPages({ files }: Artifacts): KeptFiles {

@@ -56,22 +56,19 @@ describePresent(
       rmSync(folder, { recursive: true })
     }, 30_000)
 
-    const ask = (): Promise<string> =>
-      fetch(url, {
-        method: 'POST',
-        headers: { apikey: served[0]?.anon ?? '', 'content-type': 'application/json' },
-        body: '{"query":"{ postCollection(first: 1) { edges { cursor } } }"}',
-      }).then(
-        ({ status }) => String(status),
-        (error: unknown) => String(error),
-      )
-
     it('the balancer fails no request while a process is restarted', { timeout: 60_000 }, async () => {
       const answers = new Map<string, number>()
       let isOver = false
       const client = async (): Promise<void> => {
         while (!isOver) {
-          const answer = await ask()
+          const answer = await fetch(url, {
+            method: 'POST',
+            headers: { apikey: served[0]?.anon ?? '', 'content-type': 'application/json' },
+            body: '{"query":"{ postCollection(first: 1) { edges { cursor } } }"}',
+          }).then(
+            ({ status }) => String(status),
+            (error: unknown) => String(error),
+          )
           answers.set(answer, (answers.get(answer) ?? 0) + 1)
           await pause(20)
         }

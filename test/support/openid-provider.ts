@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { Provider, type Configuration } from 'oidc-provider'
+import { Provider } from 'oidc-provider'
 
 /** A real OpenID provider on loopback in place of Google. */
 export interface OpenIdProvider {
@@ -35,37 +35,7 @@ export async function startOpenIdProvider({ redirectUri, claimsIn }: ProviderOpt
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const provider = new Provider(issuer, configuration(people, key, redirectUri, claimsIn))
-  const answer = provider.callback()
-  server.on('request', (request, response) => {
-    if (request.url?.startsWith('/interaction/') !== true) return void answer(request, response)
-    void provider.interactionDetails(request, response).then(({ params }) => {
-      const person = String(params['login_hint'])
-      const no = { error: 'access_denied', error_description: 'They said no' }
-      const result = people.has(person) ? { login: { accountId: person } } : no
-      return provider.interactionFinished(request, response, result)
-    })
-  })
-  return {
-    issuer,
-    people,
-    visit: (url) => visit(url, redirectUri),
-    sign: (claims) => new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', kid }).sign(privateKey),
-    stop: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
-  }
-}
-
-function configuration(
-  people: OpenIdProvider['people'],
-  key: object,
-  redirectUri: string,
-  claimsIn: ProviderOptions['claimsIn'],
-): Configuration {
-  return {
+  const provider = new Provider(issuer, {
     clients: [
       {
         client_id: google.clientId,
@@ -91,6 +61,27 @@ function configuration(
       await grant.save()
       return grant
     },
+  })
+  const answer = provider.callback()
+  server.on('request', (request, response) => {
+    if (request.url?.startsWith('/interaction/') !== true) return void answer(request, response)
+    void provider.interactionDetails(request, response).then(({ params }) => {
+      const person = String(params['login_hint'])
+      const no = { error: 'access_denied', error_description: 'They said no' }
+      const result = people.has(person) ? { login: { accountId: person } } : no
+      return provider.interactionFinished(request, response, result)
+    })
+  })
+  return {
+    issuer,
+    people,
+    visit: (url) => visit(url, redirectUri),
+    sign: (claims) => new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', kid }).sign(privateKey),
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Document, Prepared } from '../../../runtime/graphql/prepared/document.ts'
+import type { Document } from '../../../runtime/graphql/prepared/document.ts'
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
 import { namedInput, type DeclaredVariable } from '../../../runtime/graphql/variables/input-types.ts'
 import { usualOnes } from './foreseen.ts'
@@ -35,15 +35,12 @@ export function nullsOf(
         const without = outcomeOf(() => prepare(others))
         if (without instanceof Refusal) return []
         const withNull = outcomeOf(() => prepare({ ...others, [name]: null }))
-        return [isDoneAlike(without, withNull)]
+        return [!(withNull instanceof Refusal) && isDeepStrictEqual(without.statements, withNull.statements)]
       })
       return outcomes.length > 0 && outcomes.every((isAlike) => isAlike)
     })
     .map(({ name }) => name)
 }
-
-const isDoneAlike = (one: Prepared, other: Prepared | Refusal): boolean =>
-  !(other instanceof Refusal) && isDeepStrictEqual(one.statements, other.statements)
 
 export function outcomeOf<T>(work: () => T): T | Refusal {
   try {

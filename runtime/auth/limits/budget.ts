@@ -67,7 +67,10 @@ export function createBudget(database: StatementsDatabase, ms: number): Budget {
     keeping((commit) =>
       database.transaction(async (inner) => {
         commit.settle()
-        const made = await work(checkedRun(inner, check))
+        const made = await work(async (statement, values) => {
+          check()
+          return inner(statement, values)
+        })
         commit.begin()
         return made
       }),
@@ -96,12 +99,5 @@ export function createBudget(database: StatementsDatabase, ms: number): Budget {
           .then(resolve, reject)
           .finally(() => clearTimeout(timer))
       }),
-  }
-}
-
-function checkedRun(run: RunStatement, check: () => void): RunStatement {
-  return async (statement, values) => {
-    check()
-    return run(statement, values)
   }
 }

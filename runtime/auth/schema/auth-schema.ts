@@ -87,13 +87,6 @@ const protect = ({ name }: TableDefinition): readonly string[] => [
   ifAllowed('postgres', `grant select on auth.${name} to postgres with grant option`),
 ]
 
-const tableStatements = (table: TableDefinition): readonly string[] => [
-  createTable(table),
-  addColumns(table),
-  ...createIndexes(table),
-  ...protect(table),
-]
-
 /** Statements that create the schema, in order; running them again is harmless. */
 export const authSchema: readonly string[] = [
   createOwner,
@@ -104,5 +97,5 @@ export const authSchema: readonly string[] = [
   ifAllowed(authOwner, `grant usage, create on schema auth to ${authOwner}`),
   ...Object.entries(authEnums).map(createEnum),
   renameIdentityIds,
-  ...authTables.flatMap(tableStatements),
+  ...authTables.flatMap((table) => [createTable(table), addColumns(table), ...createIndexes(table), ...protect(table)]),
 ].filter((text) => text !== '')

@@ -76,9 +76,6 @@ const withBareNames = <T>(database: StatementsDatabase, work: (run: RunStatement
     return work(run)
   })
 
-const readTables = (database: StatementsDatabase, schemas: readonly string[]): Promise<readonly ShownTable[]> =>
-  withBareNames(database, (run) => run(tables, [schemas]))
-
 /** Null: the schemas have no such table. */
 async function readPrivileges(
   database: StatementsDatabase,
@@ -134,7 +131,7 @@ const policyConditions = (policies: readonly RolePolicy[], permissive: boolean):
 
 /** GET /policies */
 export async function getPolicies(_call: OwnerCall, { tools, schemas }: AdminParts): Promise<Outcome> {
-  return json<PoliciesAnswer>({ tables: await readTables(tools.database, schemas) })
+  return json<PoliciesAnswer>({ tables: await withBareNames(tools.database, (run) => run(tables, [schemas])) })
 }
 
 /** GET /access: counts, as the role and with the claims of a request, the rows of a table that each command reaches. */

@@ -75,9 +75,6 @@ const deadlineCheckMs = 50
  */
 const readersWaitMs = 500
 
-const timeLimitOf = (exchange: Exchange, timeout: number): number =>
-  timeout === 0 ? Infinity : Math.max(1, exchange.statements.length) * timeout + answerGrace
-
 /** A writing request may meet a read-only default of an earlier request; in a reading one the request itself is at fault. */
 const isSuspect = (exchange: Exchange, error: unknown): boolean =>
   invalidatesConnection(error) && !(exchange.readOnly && sqlstateOf(error) === '25006')
@@ -203,7 +200,7 @@ const startClock = (run: Running): (() => void) => {
   const { setDeadline, timeout } = runner
   const deadline = context?.deadline ?? Infinity
   if (deadline !== Infinity) return setDeadline(deadline - performance.now(), () => endRun(run, 'deadline'))
-  const limit = timeLimitOf(exchange, timeout)
+  const limit = timeout === 0 ? Infinity : Math.max(1, exchange.statements.length) * timeout + answerGrace
   if (limit === Infinity) return () => undefined
   return setDeadline(limit, () => void run.connection.client.connection.stream.destroy())
 }

@@ -119,18 +119,6 @@ export const besideKey = (
 
 export const listOf = (type: GraphQLOutputType): GraphQLOutputType => nonNull(new GraphQLList(nonNull(type)))
 
-const makeEnum = (item: EnumFacts): GraphQLEnumType =>
-  new GraphQLEnumType({
-    name: item.name,
-    description: `One of the values of the database type ${item.name}.`,
-    values: Object.fromEntries(
-      item.values.map(({ name, label, deprecated: reason }) => [
-        name,
-        { value: label, ...(reason !== undefined && { deprecationReason: reason }) },
-      ]),
-    ),
-  })
-
 /** Without a prototype: graphql-js asks for every field of the type, possibly one called "constructor". */
 const defaults = <T>(entries: readonly (readonly [name: string, value: T])[]): Readonly<Record<string, T>> =>
   Object.assign(Object.create(null), Object.fromEntries(entries))
@@ -151,7 +139,16 @@ interface EnumTypes {
 
 function makeEnumTypes(item: EnumFacts): EnumTypes {
   const { name } = item
-  const type = makeEnum(item)
+  const type = new GraphQLEnumType({
+    name: item.name,
+    description: `One of the values of the database type ${item.name}.`,
+    values: Object.fromEntries(
+      item.values.map(({ name, label, deprecated: reason }) => [
+        name,
+        { value: label, ...(reason !== undefined && { deprecationReason: reason }) },
+      ]),
+    ),
+  })
   return {
     type,
     filter: comparison(`${name}Filter`, `a value of type ${name}`, enumOperators, type),

@@ -66,7 +66,7 @@ function statementsOf(scene: Scene, names: readonly string[], major: number): re
           ? `grant ${nameAt(group)} to ${nameAt(member)}`
           : `grant ${nameAt(group)} to ${nameAt(member)} with inherit ${inherit}`,
       ),
-    ownDatabase(names[scene.databaseOwner] ?? ''),
+    `do $$ begin execute format('alter database %I owner to %I', current_database(), ${literal(names[scene.databaseOwner] ?? '')}); end $$`,
     'create schema s; create table s.t (a int, b int)',
     `create function s.f() returns int language sql as 'select 1'`,
     `create type s.mood as enum ('x'); create type s.span as range (subtype = int)`,
@@ -82,9 +82,6 @@ function statementsOf(scene: Scene, names: readonly string[], major: number): re
   ]
 }
 
-const ownDatabase = (role: string): string =>
-  `do $$ begin execute format('alter database %I owner to %I', current_database(), ${literal(role)}); end $$`
-
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /** A question to Postgres, and who we say may. */
@@ -92,10 +89,7 @@ type Question = readonly [sql: string, answer: Grantees]
 
 function questionsOf(catalog: Catalog): readonly Question[] {
   const table = relationNamed(catalog, 't')
-  const ofColumn = (privilege: string): Grantees => [
-    ...grantees(table.grants, privilege, 'relation'),
-    ...grantees(table.columns[0]?.grants ?? [], privilege, 'column'),
-  ]
+
   const types = relationNamed(catalog, 'u').columns.map((column): Question => {
     const type = catalog.types.find((item) => item.oid === column.type)
     const sql = `has_type_privilege(r, ${literal(column.typeText)}, 'usage')`
@@ -108,7 +102,7 @@ function questionsOf(catalog: Catalog): readonly Question[] {
     ]),
     ...['SELECT', 'INSERT', 'UPDATE'].map((word): Question => [
       `has_column_privilege(r, 's.t', 'a', '${word}')`,
-      ofColumn(word),
+      [...grantees(table.grants, word, 'relation'), ...grantees(table.columns[0]?.grants ?? [], word, 'column')],
     ]),
     [`has_schema_privilege(r, 's', 'usage')`, grantees(catalog.schemas[0]?.grants ?? [], 'USAGE', 'schema')],
     [`has_schema_privilege(r, 's', 'create')`, grantees(catalog.schemas[0]?.grants ?? [], 'CREATE', 'schema')],

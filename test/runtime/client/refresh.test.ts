@@ -60,9 +60,6 @@ async function signedUp(options: TabOptions = {}) {
   return { storage, tab, session }
 }
 
-const revoke = (session: Session): Promise<unknown> =>
-  server.db.query('delete from auth.sessions where user_id = $1', [session.user.id])
-
 describe('refreshing', () => {
   it('is not done while the token is good for 90 s, and done for all callers at once after that', async () => {
     const { storage, tab, session } = await signedUp()
@@ -109,7 +106,7 @@ describe('refreshing', () => {
 
   it('leaves a session whose token is still good when the service refuses, and is quiet for 60 s', async () => {
     const { storage, tab, session } = await signedUp()
-    await revoke(session)
+    await server.db.query('delete from auth.sessions where user_id = $1', [session.user.id])
     await age(storage, 80)
     for (let times = 0; times < 3; times += 1)
       expect((await done(tab.client.auth.getSession())).session?.access_token).toBe(session.access_token)

@@ -78,7 +78,7 @@ export async function play(
       if (given !== null && 'session' in step) Object.assign(held[step.session] as Held, given)
       events.push({
         step,
-        session: sessionOf(person, step),
+        session: 'session' in step ? (person.sessions[step.session]?.id ?? null) : null,
         began,
         ended: (clock += 1),
         shown,
@@ -97,9 +97,6 @@ const askAs =
     const { url } = instances[actor % 2] as Instance
     return call(url, anon, method, path, { ...options, headers: { [actorHeader]: String(actor) } })
   }
-
-const sessionOf = (person: Person, step: Step): string | null =>
-  'session' in step ? (person.sessions[step.session]?.id ?? null) : null
 
 const verdictOf = ({ status, body }: Answer): Pick<Event, 'status' | 'code'> => ({
   status,

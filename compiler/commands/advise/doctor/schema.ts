@@ -80,11 +80,6 @@ function remarkFindings(diagnostics: readonly Diagnostic[]): readonly Finding[] 
   ]
 }
 
-const adviceFindings = (advice: SchemaReport['advice']): readonly Finding[] =>
-  [...groupBy(advice, ({ problem }) => problem)].map(([problem, group]) =>
-    advise('database', `${problem}: ${group.length}`, 'catalograph report names each, with the SQL that mends it'),
-  )
-
 /** About the served schemas: visibility, diagnostics of the compiler, and the advice of the report. */
 export const schemaFindings = (
   manifest: Manifest,
@@ -97,7 +92,9 @@ export const schemaFindings = (
   ...visibleFindings(manifest),
   introspectionFinding(manifest),
   ...remarkFindings(diagnostics),
-  ...adviceFindings(advice),
+  ...[...groupBy(advice, ({ problem }) => problem)].map(([problem, group]) =>
+    advise('database', `${problem}: ${group.length}`, 'catalograph report names each, with the SQL that mends it'),
+  ),
 ]
 
 const check = 'live'
