@@ -135,14 +135,9 @@ export const startCommand: Command = {
   },
 }
 
-interface EmbeddedUrls {
-  readonly adminUrl: string
-  readonly serveUrl: string
-}
-
 async function serveEmbedded(
   given: Settings,
-  { adminUrl, serveUrl }: EmbeddedUrls,
+  { adminUrl, serveUrl }: { readonly adminUrl: string; readonly serveUrl: string },
   terminal: Terminal,
   stopRequested: Promise<string>,
 ): Promise<void> {

@@ -45,14 +45,10 @@ export type Product = typeof product
 /** The package that users install for the command. The product does not import it, and no server needs it. */
 const reference: string = '@catalograph/reference'
 
-interface ReferencePackage {
-  readonly commandOf: (product: Product) => Command
-}
-
 /** The command of the package; if it is not installed, one that explains how to install it. */
 export async function loadVerifyCommand(from = reference): Promise<Command> {
   try {
-    return ((await import(from)) as ReferencePackage).commandOf(product)
+    return ((await import(from)) as { readonly commandOf: (product: Product) => Command }).commandOf(product)
   } catch (error) {
     return without(lackOf(from, reasonOf(error)))
   }

@@ -55,13 +55,8 @@ export function notify<Args extends readonly unknown[]>(listener: (...args: Args
   void (async () => listener(...args))().catch((error: unknown) => console.error(error))
 }
 
-interface Message {
-  readonly event: AuthChangeEvent
-  readonly session: Session | null
-}
-
 /** The message of another tab, which may run another version or supabase-js; null if invalid. */
-function messageOf(data: unknown): Message | null {
+function messageOf(data: unknown): { readonly event: AuthChangeEvent; readonly session: Session | null } | null {
   if (!isFields(data) || !sharedBetweenTabs.has(data['event'])) return null
   const event = data['event'] as AuthChangeEvent
   const session = storedSessionOf(data['session'])

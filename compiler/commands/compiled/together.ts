@@ -11,13 +11,8 @@ import { createDocumentMaker, type DocumentSource, type MadeDocument, type MakeD
 /** The data of another thread. */
 export interface SharedWork {
   readonly revision: Revision
-  readonly tasks: readonly ThreadTask[]
+  readonly tasks: readonly { readonly document: DocumentSource; readonly roles: readonly string[] }[]
   readonly taken: Taken
-}
-
-interface ThreadTask {
-  readonly document: DocumentSource
-  readonly roles: readonly string[]
 }
 
 const impossible = (): never => {

@@ -16,11 +16,6 @@ export interface Via {
   readonly origin: string | null
 }
 
-interface Judging {
-  readonly verify: VerifyToken
-  readonly origins: Origins
-}
-
 /**
  * The sender of a call, as limits count it (spec/auth.md 10): the user whom a server with the service_role key names, and
  * apart from its address, what a page of a foreign site has a browser send.
@@ -28,7 +23,7 @@ interface Judging {
  * @throws AuthFailure 400 `validation_failed`: such a server names no address
  */
 export async function senderOf(
-  { verify, origins }: Judging,
+  { verify, origins }: { readonly verify: VerifyToken; readonly origins: Origins },
   { client, apikey }: { readonly client: Client; readonly apikey: string },
   { forwardedFor, origin }: Via,
   settings: AuthSettings,

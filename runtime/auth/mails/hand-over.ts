@@ -120,15 +120,10 @@ export interface HandOver {
 /** How long a refusal applies to all mails, unless a mail is accepted before. */
 const moodMs = 60_000
 
-interface Refusal {
-  readonly cause: unknown
-  readonly at: number
-}
-
 /** `from`: sender; null: one at the host of the project's own address. */
 export function createHandOver(server: MailServer, from: string | null): HandOver {
   const durations = createDurations()
-  let refusal: Refusal | null = null
+  let refusal: { readonly cause: unknown; readonly at: number } | null = null
   const check: HandOver['check'] = (kind) =>
     server.knock().catch((cause: unknown) => {
       throw failure(kind, cause)

@@ -141,13 +141,8 @@ interface HashingThreads {
 /** A thread takes some 10 MB, and 30 ms to start. */
 const usualIdleMs = 60_000
 
-interface Idle {
-  readonly worker: Worker
-  readonly ending: NodeJS.Timeout
-}
-
 export function createHashingThreads(idleMs = usualIdleMs): HashingThreads {
-  const idle: Idle[] = []
+  const idle: { readonly worker: Worker; readonly ending: NodeJS.Timeout }[] = []
   const forget = (worker: Worker): void => {
     const at = idle.findIndex((one) => one.worker === worker)
     if (at !== -1) clearTimeout(idle.splice(at, 1)[0]?.ending)

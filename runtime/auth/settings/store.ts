@@ -143,16 +143,10 @@ const readSettings = statement<StoredSettings>(
   from catalograph_auth.settings_version v`,
 )
 
-interface Held {
-  readonly version: string | null
-  readonly state: AuthState
-  readonly checkedAt: number
-}
-
 const disabled: AuthState = { kind: 'disabled' }
 
 export function createAuthState(options: LoadOptions): ReadAuthState {
-  let held: Held | null = null
+  let held: { readonly version: string | null; readonly state: AuthState; readonly checkedAt: number } | null = null
   const look = singleFlight(async () => {
     // The clock is read before the rows: a change in between is seen the next time.
     const checkedAt = options.now()

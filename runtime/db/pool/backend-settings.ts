@@ -7,11 +7,6 @@ import type { SettingPairs } from '../connect/startup.ts'
  */
 const watch = ['client_connection_check_interval', '1000'] as const
 
-interface BackendFacts {
-  readonly linux: boolean
-  readonly utf8: boolean
-}
-
 const backendFacts = `select pg_catalog.version() ~ 'linux' as linux,
   (select reset_val from pg_catalog.pg_settings where name = 'client_encoding') = 'UTF8' as utf8`
 
@@ -20,7 +15,8 @@ const backendFacts = `select pg_catalog.version() ~ 'linux' as linux,
  * microseconds, the encoding most of all.
  */
 export const settingsOn = async (client: pg.Client, settings: SettingPairs): Promise<SettingPairs> => {
-  const { linux = false, utf8 = false } = (await client.query<BackendFacts>(backendFacts)).rows[0] ?? {}
+  const { linux = false, utf8 = false } =
+    (await client.query<{ readonly linux: boolean; readonly utf8: boolean }>(backendFacts)).rows[0] ?? {}
   const wanted = utf8 ? settings.filter(([name]) => name !== 'client_encoding') : settings
   return linux ? [...wanted, watch] : wanted
 }

@@ -15,14 +15,9 @@ export interface History {
   readonly contains: (replayed: bigint, position: Position) => boolean
 }
 
-interface Sample {
-  readonly at: number
-  readonly lsn: bigint
-}
-
 /** @param longestMs the maximum age of a replica: older entries are dropped */
 export function createHistory(longestMs: number): History {
-  let samples: readonly Sample[] = []
+  let samples: readonly { readonly at: number; readonly lsn: bigint }[] = []
   let newest: PrimaryStatus | null = null
   /** On the current timeline; everything that survived of the previous one lies before it. */
   let firstLsn = 0n

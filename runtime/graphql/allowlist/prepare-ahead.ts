@@ -70,17 +70,11 @@ async function prepareLists(
 /** The number of documents per fetch. */
 const batch = 100
 
-interface Target {
-  readonly table: ListTable
-  readonly role: string
-  readonly done: Done
-}
-
 async function prepareRole(
   ask: (statement: BoundStatement) => Promise<readonly string[]>,
   texts: Texts,
   loaded: Loaded,
-  { table, role, done }: Target,
+  { table, role, done }: { readonly table: ListTable; readonly role: string; readonly done: Done },
 ): Promise<void> {
   const before = done.get(role)
   const now = await ask(hashes(role, table))

@@ -17,12 +17,6 @@ export interface WorkerGroup {
   readonly metrics: () => Promise<string>
 }
 
-interface Written {
-  readonly before: Revision | null
-  readonly now: Revision
-  readonly change: Uint8Array
-}
-
 /** The time limit of a worker's report. */
 const reportMs = 5_000
 
@@ -47,7 +41,7 @@ export function createWorkerGroup({ source, replicaMaxStalenessMs, sumMetrics }:
     await within(replicaMaxStalenessMs, Promise.all(heard))
   }
   /** Workers with the same base receive the same change, serialized once and kept until all have it. */
-  let written: Written | null = null
+  let written: { readonly before: Revision | null; readonly now: Revision; readonly change: Uint8Array } | null = null
   const changeFor = (worker: WorkerProcess, now: Revision): Uint8Array => {
     const before = worker.sent
     if (written?.before !== before || written.now !== now)

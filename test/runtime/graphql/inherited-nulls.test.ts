@@ -16,10 +16,6 @@ const sqlFor = (major: number): string => `
   grant select on parent to anon;
 `
 
-interface Edge {
-  readonly node: { readonly id: number }
-}
-
 describe.each(majors().map((major) => [major] as const))(
   'a table from which others inherit on PostgreSQL %i',
   (major) => {
@@ -49,7 +45,8 @@ describe.each(majors().map((major) => [major] as const))(
           edges { node { id } } pageInfo { startCursor endCursor } } }`
         const page = async (variables: Readonly<Record<string, unknown>>) =>
           dataOf(await service.graphql(query, { variables })).c
-        const ids = (edges: readonly Edge[]): readonly number[] => edges.map(({ node }) => node.id)
+        const ids = (edges: readonly { readonly node: { readonly id: number } }[]): readonly number[] =>
+          edges.map(({ node }) => node.id)
         const forward: number[] = []
         for (let after: string | null = null; ;) {
           const { edges, pageInfo } = await page({ first: 1, after })

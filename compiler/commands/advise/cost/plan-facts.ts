@@ -33,13 +33,8 @@ export function factsOfPlan(plan: string): PlanFacts {
   }
 }
 
-interface Placed {
-  readonly node: Node
-  readonly schema: string
-}
-
 /** An index is in the schema of its table; a bitmap index scan has it only at its parent node. */
-function nodesOf(node: Node, around: string): readonly Placed[] {
+function nodesOf(node: Node, around: string): readonly { readonly node: Node; readonly schema: string }[] {
   const schema = node.Schema ?? around
   return [{ node, schema }, ...(node.Plans ?? []).flatMap((inner) => nodesOf(inner, schema))]
 }

@@ -148,16 +148,11 @@ async function addMetadata(run: RunStatement, id: string, data: JsonObject): Pro
   await mergeUserMetadata(run, id, data)
 }
 
-interface Place {
-  readonly slot: TokenSlot
-  readonly address: string
-}
-
 function inSlot(
   call: AdminCall,
   { oneTime, database }: AuthTools,
   { type, email, newEmail }: LinkRequest,
-  { slot, address }: Place,
+  { slot, address }: { readonly slot: TokenSlot; readonly address: string },
 ): Promise<MadeLink> {
   const issued = oneTime.issue(slot, address, 'implicit')
   return database.transaction(async (run) => {

@@ -39,12 +39,7 @@ export function PoliciesPanel() {
   )
 }
 
-interface TablesProps {
-  readonly all: number
-  readonly tables: readonly ShownTable[]
-}
-
-function Tables({ all, tables }: TablesProps) {
+function Tables({ all, tables }: { readonly all: number; readonly tables: readonly ShownTable[] }) {
   const { whom } = usePageContext()
   const { tried, isTrying, start, stop } = useTrial()
   const done = tables.filter((table) => tried.has(tableKey(table))).length
@@ -120,12 +115,7 @@ function useTrial(): Trial {
   return { tried, isTrying, start, stop }
 }
 
-interface TableRowProps {
-  readonly table: ShownTable
-  readonly tried: Tried | undefined
-}
-
-function TableRow({ table, tried }: TableRowProps) {
+function TableRow({ table, tried }: { readonly table: ShownTable; readonly tried: Tried | undefined }) {
   const { enabled, forced, policies } = table
   return (
     <tr>

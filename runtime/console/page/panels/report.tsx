@@ -99,12 +99,7 @@ function ReportTable({ rows }: { readonly rows: readonly ReportRow[] }) {
   )
 }
 
-interface AdviceListProps {
-  readonly all: number
-  readonly advice: readonly Advice[]
-}
-
-function AdviceList({ all, advice }: AdviceListProps) {
+function AdviceList({ all, advice }: { readonly all: number; readonly advice: readonly Advice[] }) {
   if (all === 0) return <p>No problems found.</p>
   return (
     <>

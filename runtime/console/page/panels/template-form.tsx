@@ -9,12 +9,7 @@ import { MailFrame } from '../parts/mail-frame.tsx'
 import { labelOf } from './setting-text.ts'
 import { previewOf, variableNames, type Preview } from './template-preview.ts'
 
-interface TemplateFormProps {
-  readonly template: ShownTemplate
-  readonly saved: () => void
-}
-
-export function TemplateForm({ template, saved }: TemplateFormProps) {
+export function TemplateForm({ template, saved }: { readonly template: ShownTemplate; readonly saved: () => void }) {
   const { api } = usePageContext()
   const [subject, setSubject] = useState(template.subject)
   const [html, setHtml] = useState(template.html)

@@ -17,19 +17,13 @@ const account = (facts: Partial<AccountFacts> = {}): AccountFacts => ({
 })
 const other = account({ id: 'b' })
 
-interface Row {
-  readonly row: string
-  readonly facts: Partial<LinkFacts>
-  readonly result: LinkDecision
-}
-
 const unconfirmed = account({ confirmed: false, proof: null })
 const automatic = account({ proof: 'autoconfirm' })
 const banned = account({ banned: true })
 const addressless = account({ email: null, confirmed: false, proof: null })
 const elsewhere = account({ email: 'elsewhere@example.com', confirmed: false, proof: null })
 
-const rows: readonly Row[] = [
+const rows: readonly { readonly row: string; readonly facts: Partial<LinkFacts>; readonly result: LinkDecision }[] = [
   {
     row: '1: the identity is known',
     facts: { owner: account(), sameAddress: [other] },
