@@ -1,8 +1,7 @@
 import { statement, type RunStatement, type StatementsDatabase } from '../../db/pool/statements.ts'
 import type { AuthSettings } from '../settings/setting-keys.ts'
 import type { Begun } from '../store/throttles.ts'
-import { insertMail, recordMailDelivery, tidyMails } from '../store/outbox.ts'
-import { composeMail } from './compose.ts'
+import { insertMail, recordMailDelivery, tidyMails, type NewMail } from '../store/outbox.ts'
 import {
   createHandOver,
   type HandOver,
@@ -16,6 +15,9 @@ import {
 } from './hand-over.ts'
 import type { Mail, Mailer, MailerView, MailWork, MailNote } from './mailer.ts'
 import type { MailServer } from './smtp.ts'
+import { storedTemplate } from '../store/mail-templates.ts'
+import { mailKinds, type TemplateTexts } from './kinds.ts'
+import { faultOf, parseHtml, parseSubject, render, renderSubject } from './template.ts'
 
 export interface MailerOptions {
   readonly database: StatementsDatabase
@@ -176,5 +178,18 @@ function createTidy(database: StatementsDatabase): () => void {
     if (performance.now() - last < tidyEveryMs) return
     last = performance.now()
     tidyMails(database.run).catch(() => undefined)
+  }
+}
+
+/** The mail as it is sent: from the owner's template, or from the default if there is no valid one. */
+async function composeMail(run: RunStatement, { kind, recipient, variables }: Mail): Promise<NewMail> {
+  const own = mailKinds[kind].changeable ? await storedTemplate(run, kind) : null
+  // A template that was inserted manually was never checked.
+  const { subject, html }: TemplateTexts = own !== null && faultOf(own) === null ? own : mailKinds[kind]
+  return {
+    kind,
+    recipient,
+    subject: renderSubject(parseSubject(subject), variables),
+    html: render(parseHtml(html), variables),
   }
 }

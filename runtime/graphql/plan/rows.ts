@@ -1,14 +1,13 @@
-import type { FieldNode, GraphQLObjectType } from 'graphql'
+import { type FieldNode, type GraphQLObjectType, getNamedType, isObjectType, type GraphQLField } from 'graphql'
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import type { Related } from '../../engine/related.ts'
 import { planArguments } from './arguments.ts'
 import { planCollection } from './collection.ts'
-import { isComposite, planComposite } from './composite.ts'
 import type { Planner, SelectedField } from './planner.ts'
 import { joinOf, joinTo } from './joins.ts'
 import { planHeadline } from './search.ts'
-import type { CallResult, Row, RowMember, ToOne } from './plan-nodes.ts'
+import type { CallResult, Row, RowMember, ToOne, CompositeMembers } from './plan-nodes.ts'
 
 export function planRow(planner: Planner, entity: EntityFacts, selected: SelectedField): Row {
   return planRowOf(planner, entity, planner.rowType(entity.name), selected.nodes)
@@ -71,4 +70,21 @@ export function planResult<Of extends 'call' | 'computed'>(
   return result.kind === 'row'
     ? { kind: `${of}-row`, row: planRow(planner, target, selected) }
     : { kind: `${of}-set`, volatile, collection: planCollection(planner, target, selected) }
+}
+
+/** Whether a field of a value has a selection set. */
+const isComposite = (field: GraphQLField<unknown, unknown>): boolean => isObjectType(getNamedType(field.type))
+
+/** The selections of a composite value (`composites`, spec/graphql.md 17). */
+function planComposite(planner: Planner, value: SelectedField): CompositeMembers {
+  const type = planner.objectType(value)
+  return planner.fieldsOf(type, value.nodes).map((selected): CompositeMembers[number] => {
+    if (selected.kind === 'typename') return selected
+    const meaning = meaningOf(selected.field)
+    if (meaning.kind !== 'attribute') throw new Error(`${type.name}.${selected.field.name} is no attribute`)
+    const base = { key: selected.key, attribute: meaning.attribute }
+    return isComposite(selected.field)
+      ? { kind: 'composite', ...base, members: planComposite(planner, selected) }
+      : { kind: 'attribute', ...base }
+  })
 }

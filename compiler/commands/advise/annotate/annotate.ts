@@ -1,17 +1,16 @@
 import { additions, commentKeys } from '../../../additions/table.ts'
-import type { Diagnostic, Manifest } from '../../../../runtime/contract/manifest.ts'
+import type { Diagnostic, Manifest, EntityFacts } from '../../../../runtime/contract/manifest.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'
 import { fieldLosses } from '../../../catalog/diagnostics/diagnostics.ts'
 import { readCatalog } from '../../../catalog/read.ts'
 import type { Catalog } from '../../../catalog/catalog.ts'
-import { atOnce } from '../../../../runtime/lib/steps.ts'
+import { atOnce, groupBy } from '../../../../runtime/lib/steps.ts'
 import { annotate } from '../../../comments/annotate.ts'
 import type { Annotated } from '../../../comments/annotated.ts'
 import { buildModel } from '../../../model/build.ts'
 import { mergeWishes, withComments, type NewComment, type Wish } from './comments.ts'
-import { fieldWishes } from './fields.ts'
 import { namedDatabase, type NamedDatabase } from './in-database.ts'
-import { heldIn, type Held } from './claims.ts'
+import { heldIn, type Held, fieldClaims, type FieldClaim, fieldNames } from './claims.ts'
 import { keyWishes } from './missing-keys.ts'
 import { enumWishes, rootWishes, sharedTypeWishes, unspellableWishes } from './annotation.ts'
 import { pluralWishes, singularWishes } from './words.ts'
@@ -102,4 +101,24 @@ export async function annotateDatabase(query: Query, schemas: readonly string[],
   const keys = mergeWishes(new Map(), await keyWishes(query, catalog, database, manifest))
   const comments = settle(catalog, words ? inWords(catalog, keys) : keys, held)
   return { comments: [...comments.values()], before: lost(), after: compile(withComments(catalog, comments)).lost() }
+}
+
+/** Fields that two parts of one type claim: all except the present one get free names. */
+const fieldWishes = (database: NamedDatabase, manifest: Manifest, held: Held): readonly Wish[] =>
+  manifest.entities.flatMap((entity) => {
+    const taken = new Set(fieldNames(entity))
+    return [...groupBy(fieldClaims(database, entity), ({ field }) => field).values()]
+      .flatMap((group) => losers(group, entity, held))
+      .flatMap(({ rename }) => {
+        const wish = rename?.((name) => !taken.has(name))
+        if (wish === undefined) return []
+        for (const name of Object.values(wish.settings)) taken.add(String(name))
+        return [wish]
+      })
+  })
+
+/** The field stays with its original owner, else with the last one, as it is served. */
+function losers(group: readonly FieldClaim[], { id }: EntityFacts, held: Held): readonly FieldClaim[] {
+  const holder = group.find(({ object, field }) => held.field(id, field) === object) ?? group.at(-1)
+  return group.filter((claim) => claim !== holder)
 }
