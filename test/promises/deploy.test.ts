@@ -56,6 +56,7 @@ describe('the Containerfile', () => {
     const names = of('ENV').flatMap((rest) => rest.split(' ').map((pair) => pair.split('=')[0] ?? ''))
     expect(names.filter((name) => !known.has(name))).toEqual([])
     expect(of('USER')).toEqual(['node'])
+    expect(read('.dockerignore')).toBe(read('.containerignore'))
     expect(read('.containerignore').split('\n')).toEqual(
       expect.arrayContaining(['.git', '.catalograph', 'node_modules']),
     )
@@ -82,20 +83,6 @@ describe('the Containerfile', () => {
     })
     expect(isHealthy(server.port)).toBe(true)
     expect(isHealthy(await freePort())).toBe(false)
-  })
-})
-
-describe('compose.yaml', () => {
-  const text = read('compose.yaml')
-
-  it('sets settings that there are, from secrets that its first lines make', () => {
-    const service = text.slice(text.indexOf('  catalograph:'), text.indexOf('secrets:\n  jwt-secret'))
-    const names = [...service.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name]) => name ?? '')
-    expect(names.length).toBeGreaterThan(2)
-    expect(names.filter((name) => !known.has(name))).toEqual([])
-    const files = [...text.matchAll(/file: \.\/(\S+) \}/g)].map(([, file]) => file ?? '')
-    expect(files.filter((file) => !new RegExp(`> ${file}\\b`).test(text))).toEqual([])
-    expect(service).toContain('read_only: true')
   })
 })
 

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { packageFolder } from '../../compiler/commands/package.ts'
 import { projectKeys } from '../../runtime/identity/project-keys.ts'
 import { secret } from '../support/auth.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -21,6 +22,19 @@ beforeAll(async () => {
 afterAll(async () => {
   rmSync(folder, { recursive: true })
   await database.drop()
+})
+
+test('npm run pack prints the lines that install both packages', { timeout: 60_000 }, async () => {
+  const printed = await runIn(folder, process.execPath, join(packageFolder(), 'compiler/pack.mjs'), folder)
+  const lines = printed.trim().split('\n')
+  expect(lines.map((line) => line.replace(/[\d.]+\.tgz$/, 'VERSION.tgz'))).toEqual([
+    `npm install ${join(folder, 'catalograph-VERSION.tgz')}`,
+    `npm install ${join(folder, 'catalograph-client-VERSION.tgz')}`,
+  ])
+  const [program = '', ...args] = `${lines[1]} --offline --no-audit --no-fund`.split(' ')
+  const project = emptyProject(folder, 'packed')
+  await runIn(project, program, ...args)
+  expect(readdirSync(join(project, 'node_modules/@catalograph'))).toEqual(['client'])
 })
 
 test('@catalograph/client is one package, with its declarations', { timeout: 60_000 }, async () => {
