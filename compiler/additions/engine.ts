@@ -13,6 +13,7 @@ import { geo } from './geo/schema.ts'
 import { groups } from './groups/schema.ts'
 import { jsonFilters } from './json-filters/schema.ts'
 import { ltreeFilters } from './ltree-filters/schema.ts'
+import { nestedWrites } from './nested-writes/schema.ts'
 import { networkFilters } from './network-filters/schema.ts'
 import { oneOf } from './one-of/schema.ts'
 import { orderByRelated } from './order-by-related/schema.ts'
@@ -22,6 +23,7 @@ import { search } from './search/schema.ts'
 import { softDelete } from './soft-delete/schema.ts'
 import { textFilters } from './text-filters/schema.ts'
 import { uniqueKeys } from './unique-keys/schema.ts'
+import { updates } from './updates/schema.ts'
 import { upsert } from './upsert/schema.ts'
 
 /** The parts of additions in engines. The table is apart from table.ts: the thread that reads documents loads no compiler. */
@@ -44,6 +46,9 @@ const table = {
   softDelete,
   textFilters,
   uniqueKeys,
+  updates,
+  // After updates: its argument follows those of operators.
+  nestedWrites,
   upsert,
   // Last: its member of filters has a fixed name, which a relation may have, too.
   columnFilters,

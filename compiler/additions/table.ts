@@ -22,6 +22,7 @@ import { links } from './links/addition.ts'
 import { live } from './live/addition.ts'
 import { ltreeFilters } from './ltree-filters/addition.ts'
 import { manyToMany } from './many-to-many/addition.ts'
+import { nestedWrites } from './nested-writes/addition.ts'
 import { networkFilters } from './network-filters/addition.ts'
 import { oneOf } from './one-of/addition.ts'
 import { orderByRelated } from './order-by-related/addition.ts'
@@ -36,6 +37,7 @@ import { search } from './search/addition.ts'
 import { softDelete } from './soft-delete/addition.ts'
 import { textFilters } from './text-filters/addition.ts'
 import { uniqueKeys } from './unique-keys/addition.ts'
+import { updates } from './updates/addition.ts'
 import { upsert } from './upsert/addition.ts'
 import { writeOnly } from './write-only/addition.ts'
 
@@ -62,6 +64,7 @@ const table = {
   live,
   ltreeFilters,
   manyToMany,
+  nestedWrites,
   networkFilters,
   oneOf,
   orderByRelated,
@@ -76,6 +79,7 @@ const table = {
   softDelete,
   textFilters,
   uniqueKeys,
+  updates,
   upsert,
   writeOnly,
 }

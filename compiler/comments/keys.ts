@@ -1,4 +1,4 @@
-import { switchedOn, tableSwitch, unlessDisabled } from './additions.ts'
+import { switchedOn, unlessDisabled } from './additions.ts'
 import {
   scalarText,
   type Decoder,
@@ -121,11 +121,6 @@ export const coreKeys = [
     help: 'a string: the field on the referencing side.',
   },
   { key: 'local_name', on: ['foreign key'], decode: scalarText, help: 'a string: the field on the referenced side.' },
-  tableSwitch('nestedWrites', 'lets an insert of it take related rows, new or existing'),
-  tableSwitch(
-    'updates',
-    'lets rows of it be changed by their keys, many at once with values of their own, and by operators such as increment',
-  ),
 ] as const satisfies readonly Key[]
 
 /** Rows of the keys that additions bring; their table declares the types of them here (compiler/additions/table.ts). */

@@ -6,7 +6,7 @@ import type { Steps } from '../../runtime/lib/steps.ts'
 import { askedBy } from '../comments/additions.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import type { Annotated, AnnotatedSchema } from '../comments/annotated.ts'
-import type { RelationAddition } from './entities.ts'
+import type { Entity, RelationAddition } from './entities.ts'
 import type { OutlineAddition } from './named-relations.ts'
 import type { ValueScope } from './scalars.ts'
 import type { ServedSchema, SwitchedAddition } from './scope.ts'
@@ -16,6 +16,8 @@ export interface ModelAddition extends PartsAddition, SwitchedAddition, OutlineA
   readonly forms?: readonly Form[]
   /** Fields of Query for a relation, whose names it claims. */
   readonly queryNames?: (entity: EntityFacts) => readonly string[]
+  /** The same of Mutation. */
+  readonly mutationNames?: (entity: EntityFacts) => readonly string[]
   /** Facts about the API as a whole, where the settings of its name ask for some: the manifest of all others stays as it was. */
   readonly manifestFacts?: (schemas: readonly AnnotatedSchema[]) => Partial<Manifest>
   readonly typeFacts?: (
@@ -24,6 +26,8 @@ export interface ModelAddition extends PartsAddition, SwitchedAddition, OutlineA
     scope: ValueScope,
     annotated: Annotated,
   ) => WithDiagnostics<Partial<Manifest>>
+  /** Facts of relations about all of them together. */
+  readonly wholeFacts?: (memo: Memo, annotated: Annotated, entities: readonly Entity[]) => readonly Entity[]
   /** Facts of which the manifest says whether some relation or another part of it has them. */
   readonly marks?: readonly Mark[]
   /** Requests may ask for a report of the schemas that have its setting, or of all. */
@@ -59,16 +63,13 @@ export function typeParts(
 
 const isAsked = (schema: AnnotatedSchema, addition: ModelAddition): boolean => askedBy(schema, [addition]).length > 0
 
-/** The same of additions in the core. */
-const coreMarks: readonly Mark[] = ['updates']
-
 export function* marksOf(
   memo: Memo,
   entities: readonly EntityFacts[],
   others: readonly object[],
   additions: readonly ModelAddition[],
 ): Steps<Partial<Manifest>> {
-  const all = [...coreMarks, ...additions.flatMap(({ marks = [] }) => marks)]
+  const all = additions.flatMap(({ marks = [] }) => marks)
   const found = [...new Set(yield* memo.map(marksOfEntity, entities, ...all))].flat()
   return Object.fromEntries([...found, ...marksAmong(others, all)].map((mark) => [mark, true]))
 }

@@ -24,7 +24,7 @@ import {
   withSentDefaults,
   withTenants,
 } from './distributed.ts'
-import { buildEntities, type Entity, type EntityScope, withSelfContained } from './entities.ts'
+import { buildEntities, type Entity, type EntityScope } from './entities.ts'
 import { buildEnums, type ServedEnum } from './enums.ts'
 import { formFacts } from './filter-forms.ts'
 import { functionNames, buildFunctions, type RootFunction } from './functions.ts'
@@ -88,7 +88,7 @@ export function* buildModel(
   const entities = yield* buildEntities(memo, namedRelations.value, entityScope, additions)
   const calls = yield* buildFunctions(memo, scope, placedFunctions)
   const facts = yield* memo.map(callFacts, calls.value)
-  const marked = withSelfContained(memo, annotated, entities.value)
+  const marked = additions.reduce((all, one) => one.wholeFacts?.(memo, annotated, all) ?? all, entities.value)
   const whole = withSentDefaults(annotated, types.types, withTenants(annotated, marked))
   const placed = watched === undefined ? whole : watched.entities(memo, scope, annotated, whole)
   const entityFacts = yield* memo.map(factsOfEntity, placed)

@@ -1,4 +1,3 @@
-import { changeFields } from '../../runtime/contract/lookups.ts'
 import { createNames, namesAhead, type Names } from '../../runtime/contract/type-names.ts'
 import type {
   Diagnostic,
@@ -163,7 +162,7 @@ interface Wish {
   readonly label: string
   /** Fields of Query that additions bring. */
   readonly added: readonly string[]
-  /** Fields of Mutation from `updates`. */
+  /** The same of Mutation. */
   readonly changes: readonly string[]
   /** Names of interfaces whose collections have its rows. */
   readonly collections: readonly string[]
@@ -177,7 +176,7 @@ const wishText = (entity: EntityFacts, additions: readonly ModelAddition[]): str
     keyed: entity.key.length > 0,
     label: entityLabel(entity),
     added: additions.flatMap((one) => one.queryNames?.(entity) ?? []),
-    changes: changeFields(entity),
+    changes: additions.flatMap((one) => one.mutationNames?.(entity) ?? []),
     collections: entity.collections ?? [],
   } satisfies Wish)
 

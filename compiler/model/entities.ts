@@ -3,7 +3,7 @@ import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
 import { askedOf } from '../comments/additions.ts'
-import type { AnnotatedFunction, Annotated, AnnotatedRelation } from '../comments/annotated.ts'
+import type { AnnotatedFunction, AnnotatedRelation } from '../comments/annotated.ts'
 import { relationWord, isIdentified } from '../catalog/catalog.ts'
 import {
   collectFollowed,
@@ -14,7 +14,6 @@ import {
 import { accessFacts, presetColumns, presetSql } from './access.ts'
 import { additionsOfTable, buildColumns, buildColumnSql, type ColumnAddition } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
-import { lookupFacts } from './lookups.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { unlinked, type RelationLinks, type RelationScope } from './foreign-keys.ts'
 import { tableGrants } from './privileges.ts'
@@ -23,7 +22,6 @@ import { resultContext, type FunctionScope } from './signatures.ts'
 import { readValues, type ValueScope } from './scalars.ts'
 import { tableAdditions } from './scope.ts'
 import type { ColumnSql, EntitySql } from './model.ts'
-import { objectId } from '../../runtime/contract/facts.ts'
 
 /** A relation in the API, and the source of its builder. */
 export interface Entity {
@@ -212,7 +210,6 @@ const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
     totalCount: relation.settings.totalCount,
     aggregate: relation.settings.aggregate,
     ...tableAdditions(relation, schema),
-    ...lookupFacts(named),
     ...accessFacts(relation),
     key,
     unique: isIdentified(relation, key),
@@ -220,14 +217,3 @@ const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
     grants: memo.of(tableGrants, relation.grants),
   }
 }
-
-/** Marks relations for which inserts of related rows may be combined unobservably (spec/graphql.md 17.6). */
-export function withSelfContained(memo: Memo, annotated: Annotated, entities: readonly Entity[]): readonly Entity[] {
-  const { selfContained = [], relations } = annotated
-  if (selfContained.length === 0 || !entities.some(({ facts }) => facts.nestedWrites === true)) return entities
-  const found = new Set(selfContained)
-  const ids = new Set(relations.flatMap(({ oid, schema, name }) => (found.has(oid) ? [objectId(schema, name)] : [])))
-  return entities.map((entity) => (ids.has(entity.facts.id) ? memo.of(markedEntity, entity) : entity))
-}
-
-const markedEntity = ({ facts, sql }: Entity): Entity => ({ facts: { ...facts, selfContained: true }, sql })

@@ -2,13 +2,12 @@ import { compareBytes } from '../../runtime/lib/text.ts'
 import type { EntityFacts, LookupFacts } from '../../runtime/contract/manifest.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { isIdentified } from '../catalog/catalog.ts'
-import { tableAdditions } from './scope.ts'
+import { withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 
-/** Unique keys for changes and connections (spec/graphql.md 17.4, 17.6); absent without these additions, or any key. */
-export function lookupFacts(named: NamedRelation): Pick<EntityFacts, 'rowKeys'> {
-  const { updates, nestedWrites } = tableAdditions(named.relation, named.schema)
-  const rowKeys = updates === true || nestedWrites === true ? lookupKeys(named) : []
-  return rowKeys.length === 0 ? {} : { rowKeys }
+/** Unique keys for changes and connections (spec/graphql.md 17.4, 17.6). */
+export function rowKeyFacts(named: NamedRelation): WithDiagnostics<Pick<EntityFacts, 'rowKeys'>> {
+  const rowKeys = lookupKeys(named)
+  return withDiagnostics(rowKeys.length === 0 ? {} : { rowKeys })
 }
 
 export function lookupKeys({ relation, key }: NamedRelation): readonly LookupFacts[] {

@@ -48,8 +48,6 @@ const isThere = (): true => true
 const rowTypeOf = ({ rowType }: AnnotatedRelation): string => rowType
 const idOfRelation = ({ schema, name }: AnnotatedRelation): ObjectId => objectId(schema, name)
 
-const coreSwitches: readonly (keyof EntityAdditions)[] = ['nestedWrites', 'updates']
-
 /** How an addition reads types: the reader of types declares what it takes. */
 export interface ValueReading {}
 
@@ -74,7 +72,7 @@ export const servedSchema = (
   inflects: settings.inflect_names,
   maxRows: settings.max_rows ?? defaultMaxRows,
   settings,
-  switches: [...coreSwitches, ...additions.flatMap(({ switches = [] }) => switches)].sort(),
+  switches: additions.flatMap(({ switches = [] }) => switches).sort(),
   collectionArguments: additions.flatMap(({ collectionArguments = [] }) => collectionArguments),
   joins: additions.flatMap(({ joins = [] }) => joins),
   forms: formsOf(additions),

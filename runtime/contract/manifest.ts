@@ -58,8 +58,6 @@ export interface Manifest {
   readonly forms?: readonly string[]
   /** The schemas of extensions whose operators those use; absent: none is installed. */
   readonly extensions?: Readonly<Record<string, string>>
-  /** Some relation has `updates` on, which adds the types of its operators. */
-  readonly updates?: true
   /** Some relation has `unions`, whose types have names of their own. */
   readonly unions?: true
   /** Some relation has `interfaces`, which have names of their own. */
@@ -211,12 +209,7 @@ export interface AttributeFacts extends TypeFacts {
 }
 
 /** Additions of spec/graphql.md 17 that a table or its schema enables. */
-export interface EntityAdditions {
-  /** Rows are changed by their keys, several at once with different values, and by operators. */
-  readonly updates?: true
-  /** Its insert takes related rows. */
-  readonly nestedWrites?: true
-}
+export interface EntityAdditions {}
 
 export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly id: ObjectId
@@ -251,8 +244,6 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly computed: readonly FunctionFacts[]
   /** The column by which Citus distributes the rows; absent: not distributed. */
   readonly tenant?: TenantFacts
-  /** No trigger or default of the owner reads other rows on insert; only if some relation has nestedWrites. */
-  readonly selfContained?: true
   /**
    * The roles that may insert each of the columns whose defaults Citus adds to every insert: a role needs all of these privileges,
    * or the table's. Absent: there are no such columns, or no column grants.

@@ -1,5 +1,3 @@
-import type { EntityAdditions } from './manifest.ts'
-
 /**
  * Names of the fields that a relation adds to Query and Mutation (spec/graphql.md 1.5, 10.1). The runtime serves them,
  * and the compiler decides between two relations with one name.
@@ -39,7 +37,7 @@ export function baseOfField(kind: RootField, field: string): string | undefined 
 }
 
 /** The types of a relation, by what their names add to the relation's own (spec/graphql.md 2.2). */
-const partsOfAll = {
+export const parts = {
   row: '',
   connection: 'Connection',
   edge: 'Edge',
@@ -57,41 +55,6 @@ const partsOfAll = {
   max: 'MaxAggregateResult',
 } as const
 
-/** Those of additions in the core: their names are free until some relation has the addition. */
-const partsOfAdditions = {
-  updates: {
-    rowInput: 'RowInput',
-    increment: 'IncrementInput',
-    multiply: 'MultiplyInput',
-    append: 'AppendInput',
-    prepend: 'PrependInput',
-    remove: 'RemoveInput',
-    setKey: 'SetKeyInput',
-    unsetKey: 'UnsetKeyInput',
-  },
-  nestedWrites: {
-    keyInput: 'KeyInput',
-    parentInput: 'ParentInput',
-    childInput: 'ChildInput',
-    childrenInput: 'ChildrenInput',
-    relatedInput: 'RelatedInput',
-    parentChange: 'ParentChange',
-    optionalParentChange: 'OptionalParentChange',
-    childChange: 'ChildChange',
-    movableChildChange: 'MovableChildChange',
-    optionalChildChange: 'OptionalChildChange',
-    childrenChange: 'ChildrenChange',
-    movableChildrenChange: 'MovableChildrenChange',
-    optionalChildrenChange: 'OptionalChildrenChange',
-  },
-} as const satisfies Readonly<Partial<Record<keyof EntityAdditions, Readonly<Record<string, string>>>>>
-
-export const parts = {
-  ...partsOfAll,
-  ...partsOfAdditions.updates,
-  ...partsOfAdditions.nestedWrites,
-}
-
 /** Further types of relations, by name: each addition declares those that it brings (compiler/additions/NAME/facts.ts). */
 export interface AddedParts {}
 
@@ -106,6 +69,8 @@ export interface PartsAddition {
   readonly enumLists?: true
   /** Its types of relations are for writing only. */
   readonly writes?: true
+  /** Those of them that change columns, as the input of an update does. */
+  readonly changeInputs?: readonly (keyof AddedParts)[]
   /** Names of its other types, which are there where the manifest has a fact of its name. */
   readonly typeNames?: readonly string[]
   readonly forms?: readonly FormNames[]
@@ -128,6 +93,8 @@ export interface PartTable {
   readonly typeNames: readonly Pick<PartsAddition, 'name' | 'typeNames'>[]
   /** Those of additions for writing only. */
   readonly writing: readonly NamePart[]
+  /** The inputs that change columns. */
+  readonly changing: readonly NamePart[]
   readonly additionOf: Readonly<Partial<Record<NamePart, string>>>
   /** Most names have no such suffix; one comparison shows that. */
   readonly anyPart: RegExp
@@ -140,7 +107,7 @@ export interface PartTable {
 export function partTable(added: readonly PartsAddition[]): PartTable {
   const suffixes: PartTable['suffixes'] = Object.assign({}, parts, ...added.map((one) => one.parts))
   const list = Object.keys(suffixes) as readonly NamePart[]
-  const brought = [...Object.entries(partsOfAdditions), ...added.map((one) => [one.name, one.parts ?? {}] as const)]
+  const brought = added.map((one) => [one.name, one.parts ?? {}] as const)
   const additionOf = Object.fromEntries(brought.flatMap(([name, own]) => Object.keys(own).map((part) => [part, name])))
   const endings = [...new Set([...Object.values(suffixes), ...infixesOf(suffixes, list)])].filter((one) => one !== '')
   const forms = added.flatMap((one) => one.forms ?? [])
@@ -152,6 +119,7 @@ export function partTable(added: readonly PartsAddition[]): PartTable {
     enumLists: added.flatMap(({ name, enumLists }) => (enumLists ? [name] : [])),
     typeNames: added.filter(({ typeNames }) => typeNames),
     writing: added.flatMap(({ writes, parts: own = {} }) => (writes ? (Object.keys(own) as (keyof typeof own)[]) : [])),
+    changing: ['updateInput', ...added.flatMap(({ changeInputs = [] }) => changeInputs)],
     additionOf,
     anyPart: endingIn(Object.values(suffixes).filter((one) => one !== '')),
     endings,

@@ -31,8 +31,6 @@ interface Reserved {
   readonly bases: ReadonlySet<string>
 }
 
-const updateNames = ['JSONSetKey', 'JSONUnsetKey']
-
 /** The same object while the names are. */
 function reservedWith(table: PartTable, ...added: readonly string[]): Reserved {
   const names = new Set([...builtIn, ...added])
@@ -43,7 +41,6 @@ const reservedIn = (manifest: Manifest, table: PartTable, memo: Memo): Reserved 
   memo.one(
     reservedWith,
     table,
-    ...(manifest.updates === true ? updateNames : []),
     ...table.typeNames.flatMap(({ name, typeNames = [] }) => (Object.hasOwn(manifest, name) ? typeNames : [])),
     ...(manifest.forms ?? []).flatMap((form) => table.formTypes.get(form) ?? []),
   )

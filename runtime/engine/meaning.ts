@@ -18,8 +18,7 @@ export type FieldMeaning =
   | { readonly kind: 'node' }
   | { readonly kind: 'call'; readonly function: FunctionFacts }
   | { readonly kind: 'insert' | 'update' | 'delete'; readonly entity: EntityFacts }
-  | { readonly kind: 'update-row' | 'delete-row'; readonly entity: EntityFacts; readonly key: RowKey }
-  | { readonly kind: 'update-rows'; readonly entity: EntityFacts; readonly key: RowKey }
+  | ChangeByKey
   | { readonly kind: 'node-id' }
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'attribute'; readonly attribute: string }
@@ -55,6 +54,13 @@ export type WrapperMember =
 
 /** Further ones, by name: each addition declares those that it brings. */
 export interface AddedMembers {}
+
+/** A field of Mutation for one row, or for rows, by a key. */
+export interface ChangeByKey {
+  readonly kind: 'update-row' | 'delete-row' | 'update-rows'
+  readonly entity: EntityFacts
+  readonly key: RowKey
+}
 
 // graphql-js copies extensions by their string keys.
 const key = 'catalograph'

@@ -14,9 +14,7 @@ import {
 } from 'graphql'
 import { partNames } from '../../additions/table.ts'
 import { lowerFirst, type NamePart } from '../../../runtime/contract/name-parts.ts'
-import { changeParts } from '../../../runtime/contract/related-change-forms.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
-import { changeOperatorNames } from '../../../runtime/sql/change-operators.ts'
 import { createNamer } from './identifiers.ts'
 import type { Readings } from './source.ts'
 
@@ -101,19 +99,7 @@ export function layOut(schema: GraphQLSchema, readings: Readings = {}): Layout {
 }
 
 /** Parts of a table's API only for writing. */
-const writes: readonly NamePart[] = [
-  'insertInput',
-  'updateInput',
-  'rowInput',
-  'keyInput',
-  'parentInput',
-  'childInput',
-  'childrenInput',
-  'relatedInput',
-  ...changeParts,
-  ...changeOperatorNames,
-  ...partNames.writing,
-]
+const writes: readonly NamePart[] = ['insertInput', 'updateInput', ...partNames.writing]
 
 export const declaringFile = (module: Module, type: string): ClientFile =>
   module.table === null || writes.some((part) => type === `${module.table?.row.name}${partNames.suffixes[part]}`)

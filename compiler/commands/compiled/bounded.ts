@@ -2,8 +2,6 @@ import type { GraphQLField } from 'graphql'
 import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
 import { meaningOf } from '../../../runtime/engine/meaning.ts'
-import { nestedRelations } from '../../../runtime/engine/nested-inserts.ts'
-import { argumentName } from '../../../runtime/engine/related-change-facts.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import type { RoleVisibility } from '../../../runtime/engine/view.ts'
 import { parseOperation, type Operation } from '../../../runtime/graphql/operation/operation.ts'
@@ -93,6 +91,5 @@ function paged(page: SizedPage, { times, pages }: RowTerm): RowTerm {
 
 function namesRows(visible: RoleVisibility, field: GraphQLField<unknown, unknown>): boolean {
   const meaning = meaningOf(field)
-  if (meaning.kind === 'insert') return nestedRelations(visible, meaning.entity).size > 0
-  return meaning.kind === 'update-row' && field.args.some(({ name }) => name === argumentName)
+  return visible.additions.some((one) => one.namedRows?.(visible, meaning) !== undefined)
 }

@@ -1,5 +1,4 @@
 import type { GraphQLObjectType } from 'graphql'
-import { basesOfChange } from '../../contract/lookups.ts'
 import type { EntityFacts, FunctionFacts, LookupFacts, ValueType } from '../../contract/manifest.ts'
 import { baseOfField, lowerFirst, rootField, upperFirst } from '../../contract/name-parts.ts'
 import { groupBy } from '../../lib/steps.ts'
@@ -19,7 +18,7 @@ import {
 } from './types.ts'
 import { functionResult } from './rows.ts'
 import { scalars } from './scalars.ts'
-import { changeMakersOf, insertMakers, writeMakers } from './writes.ts'
+import { insertMakers, writeMakers } from './writes.ts'
 
 /**
  * The root types (spec/graphql.md 1.5). A field is found by its name, so that unused fields cost nothing; for one name,
@@ -68,10 +67,15 @@ function readMakers(
     const base = baseOfField(kind, field)
     return base === undefined || base !== lowerFirst(base) ? [] : called([base, upperFirst(base)])
   }
-  const added = addedFields(visible, types, {
+  const rooted: Rooted = {
     entitiesNamed: called,
     entities: () => visible.exposed.filter((entity) => entity.root && isWanted(entity)),
-  })
+  }
+  const added = addedFields(
+    visible,
+    visible.additions.flatMap((one) => one.queryFields?.(visible, types, rooted) ?? []),
+    isRead,
+  )
   const calls = callsOf(visible, types, (fn) => isRead(fn) && isWanted(fn))
   const interfaces = interfaceCollections(visible, types, isWanted)
   return {
@@ -94,7 +98,7 @@ function readMakers(
           .filter((entity) => entity.root && isWanted(entity))
           .flatMap((entity) => readNames(visible, entity)),
         ...calls.names(),
-        ...added.names().filter((name) => added.find(name) !== undefined),
+        ...added.names(),
         ...interfaces.names().filter((name) => interfaces.find(name) !== undefined),
       ]),
   }
@@ -111,17 +115,23 @@ declare module '../additions.ts' {
   interface SchemaAddition {
     /** Further fields of Query and Subscription. Names of functions stay theirs for every caller. */
     readonly queryFields?: (visible: RoleVisibility, types: SchemaTypes, rooted: Rooted) => FieldMakers
+    /** The same of Mutation. */
+    readonly mutationFields?: (visible: RoleVisibility, types: SchemaTypes, rooted: Rooted) => FieldMakers
   }
 }
 
-function addedFields(visible: RoleVisibility, types: SchemaTypes, rooted: Rooted): FieldMakers {
-  const all = visible.additions.flatMap((one) => one.queryFields?.(visible, types, rooted) ?? [])
-  const called = once(() => new Set(visible.manifest.functions.filter(isRead).map((fn) => fn.field)))
-  const makerOf = (name: string) => all.map(({ find }) => find(name)).find((make) => make !== undefined)
-  return {
-    find: (name) => (all.length === 0 || called().has(name) ? undefined : makerOf(name)),
-    names: () => all.flatMap(({ names }) => names()),
-  }
+/** Names of the functions of the root type stay theirs for every caller. */
+function addedFields(
+  { manifest }: RoleVisibility,
+  all: readonly FieldMakers[],
+  isOfRoot: (fn: FunctionFacts) => boolean,
+): FieldMakers {
+  const called = once(() => new Set(manifest.functions.filter(isOfRoot).map((fn) => fn.field)))
+  const find: FieldMakers['find'] = (name) =>
+    all.length === 0 || called().has(name)
+      ? undefined
+      : all.map((fields) => fields.find(name)).find((make) => make !== undefined)
+  return { find, names: () => all.flatMap(({ names }) => names()).filter((name) => find(name) !== undefined) }
 }
 
 /** Names of functions stay theirs for every caller. */
@@ -181,25 +191,20 @@ function mutationMakers(visible: RoleVisibility, types: SchemaTypes): FieldMaker
     const [entity] = base === undefined ? [] : exposedAs(visible, [base])
     return entity === undefined ? insertsAlone().get(name) : makersOf(entity).get(name)
   }
-  const hasChanges = visible.manifest.updates === true
-  // Names of functions stay theirs for every caller (spec/graphql.md 17.4).
-  const called = once(() => new Set(visible.manifest.functions.filter((fn) => fn.volatile).map((fn) => fn.field)))
-  const changesOf = (entity: EntityFacts): ReadonlyMap<string, () => SchemaField> =>
-    new Map(changeMakersOf(visible, entity, types).toReversed())
-  const findChange = (name: string): (() => SchemaField) | undefined =>
-    (hasChanges ? exposedAs(visible, basesOfChange(name)) : [])
-      .map((entity) => changesOf(entity).get(name))
-      .find((make) => make !== undefined && !called().has(name))
+  const rooted: Rooted = { entitiesNamed: (names) => exposedAs(visible, names), entities: () => visible.exposed }
+  const added = addedFields(
+    visible,
+    visible.additions.flatMap((one) => one.mutationFields?.(visible, types, rooted) ?? []),
+    (fn) => fn.volatile,
+  )
   return {
-    find: (name) => findWrite(name) ?? calls.find(name) ?? findChange(name),
+    find: (name) => findWrite(name) ?? calls.find(name) ?? added.find(name),
     names: () =>
       sortedNames([
         ...visible.exposed.flatMap((entity) => [...makersOf(entity).keys()]),
         ...insertsAlone().keys(),
         ...calls.names(),
-        ...(hasChanges ? visible.exposed : []).flatMap((entity) =>
-          [...changesOf(entity).keys()].filter((name) => !called().has(name)),
-        ),
+        ...added.names(),
       ]),
   }
 }

@@ -20,14 +20,11 @@ import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, 
 import { compositeMakers } from './composite-types.ts'
 import { filterIs, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
-import { makeChildInput, makeKeyInput, makeParentInput } from './nested.ts'
-import { makeRelatedInput, relatedChangeMakers } from './related-changes.ts'
 import { makeInterface, withInterface } from './interfaces.ts'
 import { makeInterfacePart } from './interface-collections.ts'
 import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { createTypes, type MakePart, type SchemaTypes } from './types.ts'
-import { makeRowInput, operatorMakers, updateTypes } from './updates.ts'
 import { makeInsertInput, makeResponse, makeUpdateInput } from './writes.ts'
 
 /** The API of one role: a schema for validation and, on demand, one for printing and introspection. */
@@ -72,9 +69,8 @@ const sharedByAll = typesByName([
 
 /** Types that do not depend on relations. */
 function sharedTypes(visible: RoleVisibility, types: SchemaTypes): Shared {
-  const { updates, forms = [] } = visible.manifest
+  const { forms = [] } = visible.manifest
   const added = [
-    ...(updates === true ? updateTypes : []),
     ...visible.additions.flatMap(({ types = [] }) => types),
     ...forms.flatMap((form) => types.forms().types(form)),
   ]
@@ -89,14 +85,6 @@ const coreMakers = (visible: RoleVisibility): Readonly<Record<CorePart, MakePart
   orderBy: makeOrderBy(visible),
   insertInput: makeInsertInput(visible),
   updateInput: makeUpdateInput(visible),
-  rowInput: makeRowInput(visible),
-  ...operatorMakers(visible),
-  keyInput: makeKeyInput(visible),
-  parentInput: makeParentInput(visible),
-  childInput: makeChildInput(visible, 'childInput'),
-  childrenInput: makeChildInput(visible, 'childrenInput'),
-  relatedInput: makeRelatedInput(visible),
-  ...relatedChangeMakers(visible),
   insertResponse: makeResponse(visible, 'insertResponse', 'added'),
   updateResponse: makeResponse(visible, 'updateResponse', 'changed'),
   deleteResponse: makeResponse(visible, 'deleteResponse', 'removed'),

@@ -1,11 +1,17 @@
-import { GraphQLInputObjectType, GraphQLList, GraphQLObjectType, type GraphQLInputType } from 'graphql'
+import {
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLObjectType,
+  type GraphQLFieldConfigArgumentMap,
+  type GraphQLInputType,
+  type GraphQLNonNull,
+} from 'graphql'
+import type { RowKey } from '../../contract/lookups.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { rootField } from '../../contract/name-parts.ts'
 import { requiredInput } from '../../contract/required-input.ts'
 import type { RoleVisibility } from '../view.ts'
-import type { RowKey } from '../../contract/lookups.ts'
-import { isLinked } from '../nested-inserts.ts'
-import { nestedInputs } from './nested.ts'
+import type { InputField } from './related.ts'
 import { scalars } from './scalars.ts'
 import {
   field,
@@ -18,9 +24,52 @@ import {
   type MakePart,
   type SchemaTypes,
 } from './types.ts'
-import { changeArguments, changeMakers, type Makers } from './updates.ts'
 
 /** Insert, update and delete (spec/graphql.md 10.1). A mutation whose input would have no field does not exist. */
+
+declare module '../additions.ts' {
+  interface SchemaAddition {
+    /** Further fields of the objects that an insert takes. */
+    readonly insertFields?: (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes) => readonly InputField[]
+    /** Whether an insert may lack a required column, because another row may give its value. */
+    readonly mayLack?: (visible: RoleVisibility, entity: EntityFacts, column: ColumnFacts) => boolean
+    /** Further arguments of an update. @param key that of its row; absent: a filter chooses its rows */
+    readonly changeArguments?: (...of: Parameters<typeof changeArguments>) => GraphQLFieldConfigArgumentMap
+    /** How several rows of the relation are changed by their key; undefined: they are not. */
+    readonly rowChanges?: (visible: RoleVisibility, entity: EntityFacts) => RowChanges | undefined
+  }
+}
+
+interface RowChanges {
+  /** Null: the role cannot name it. */
+  readonly key: RowKey | null
+  /** Of one of them, with that key. */
+  readonly input: (types: SchemaTypes) => GraphQLInputObjectType
+}
+
+export const rowChanges = (visible: RoleVisibility, entity: EntityFacts): RowChanges | undefined =>
+  visible.additions.map((one) => one.rowChanges?.(visible, entity)).find((one) => one !== undefined)
+
+/** `set`, which is optional if there is another argument, and these. */
+export function changeArguments(
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  types: SchemaTypes,
+  key?: RowKey,
+): GraphQLFieldConfigArgumentMap {
+  const set = types.part(entity, 'updateInput') as GraphQLInputObjectType
+  const others: GraphQLFieldConfigArgumentMap = Object.assign(
+    {},
+    ...visible.additions.map((one) => one.changeArguments?.(visible, entity, types, key)),
+  )
+  return {
+    set: {
+      type: Object.keys(others).length === 0 ? nonNull(set) : set,
+      description: 'The values to set; columns that are not named keep theirs.',
+    },
+    ...others,
+  }
+}
 
 const makeInput =
   (
@@ -32,7 +81,7 @@ const makeInput =
   (entity, types) => {
     const isInsert = part === 'insertInput'
     const isRequired = (column: ColumnFacts): boolean =>
-      isInsert && column.required === true && !isLinked(visible, entity, column)
+      isInsert && column.required === true && !visible.additions.some((one) => one.mayLack?.(visible, entity, column))
     const inputs = columns(entity)
     if (inputs.length === 0) return undefined
     return new GraphQLInputObjectType({
@@ -46,7 +95,7 @@ const makeInput =
             const description = column.description ?? `The value of ${name}.`
             return [name, { type: types.input(type), description, ...extensions }] as const
           }),
-          ...(isInsert ? nestedInputs(visible, entity, types) : []),
+          ...(isInsert ? visible.additions.flatMap((one) => one.insertFields?.(visible, entity, types) ?? []) : []),
         ]),
     })
   }
@@ -69,6 +118,8 @@ export const makeResponse =
         }),
     })
 
+type Makers = readonly (readonly [name: string, make: () => SchemaField])[]
+
 export const insertMakers = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Makers =>
   visible.insertable(entity).length === 0
     ? []
@@ -85,10 +136,6 @@ export function writeMakers(visible: RoleVisibility, entity: EntityFacts, types:
     ...(visible.deletes(entity) ? [[rootField('delete', name), () => deleteField(entity, types)] as const] : []),
   ]
 }
-
-/** The mutations of `updates`; the first of a name is used. */
-export const changeMakersOf = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Makers =>
-  changeMakers(visible, entity, types, (key) => rowsField(entity, key, types))
 
 const input = (entity: EntityFacts, types: SchemaTypes): GraphQLInputObjectType =>
   types.part(entity, 'insertInput') as GraphQLInputObjectType
@@ -107,28 +154,15 @@ function insertField(visible: RoleVisibility, entity: EntityFacts, types: Schema
   })
 }
 
-const updateField = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): SchemaField =>
-  field(
-    nonNull(response(entity, 'updateResponse', types)),
-    { kind: 'update', entity },
-    `Changes rows of ${entity.name}.`,
-    { ...changeArguments(visible, entity, types), ...bounds(entity, types), ...types.rowArguments(entity) },
-  )
+export const changedRows = (entity: EntityFacts, types: SchemaTypes): GraphQLNonNull<GraphQLObjectType> =>
+  nonNull(response(entity, 'updateResponse', types))
 
-const rowsField = (entity: EntityFacts, key: RowKey, types: SchemaTypes): SchemaField =>
-  field(
-    nonNull(response(entity, 'updateResponse', types)),
-    { kind: 'update-rows', entity, key },
-    `Changes rows of ${entity.name}, each in a way of its own.`,
-    {
-      rows: {
-        type: nonNull(new GraphQLList(nonNull(types.part(entity, 'rowInput') as GraphQLInputObjectType))),
-        description: 'The keys of the rows to change, each at most once, with their new values.',
-      },
-      atMost,
-      ...types.rowArguments(entity),
-    },
-  )
+const updateField = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): SchemaField =>
+  field(changedRows(entity, types), { kind: 'update', entity }, `Changes rows of ${entity.name}.`, {
+    ...changeArguments(visible, entity, types),
+    ...bounds(entity, types),
+    ...types.rowArguments(entity),
+  })
 
 const deleteField = (entity: EntityFacts, types: SchemaTypes): SchemaField =>
   field(
@@ -146,7 +180,7 @@ const bounds = (entity: EntityFacts, types: SchemaTypes): NonNullable<SchemaFiel
   atMost,
 })
 
-const atMost = {
+export const atMost = {
   type: nonNull(scalars.Int),
   defaultValue: 1,
   description: 'How many rows may be affected; when there are more, nothing is done and the request fails. Default 1.',

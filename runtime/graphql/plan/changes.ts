@@ -1,17 +1,13 @@
-import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { RowKey } from '../../contract/lookups.ts'
-import { changeable, usableOperators } from '../../engine/changes.ts'
+import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import type { RoleVisibility } from '../../engine/view.ts'
 import { byField } from '../../engine/visible.ts'
-import { changeOperator, takenAs, type ChangeOperatorName } from '../../sql/change-operators.ts'
 import { badArgument, refusedAt, type Refusal } from '../protocol/failures.ts'
-import { butKey, planMark, planMeant } from './meant.ts'
-import { objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
+import type { ColumnChange, RowSets } from './column-changes.ts'
+import { slotOf, type Args, type Input, type ObjectInput } from './input.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner, SelectedField } from './planner.ts'
-import type { ColumnChange, RowSets } from './column-changes.ts'
-import type { RowChange, UpdateRows } from './plan-nodes.ts'
-import type { Encoding, Slot, Value } from './values.ts'
-import { planResponse } from './written.ts'
+import type { Slot, Value } from './values.ts'
 
 /** The changes of an update, and the fields of `updates` (spec/graphql.md 10.3, 17.4). */
 
@@ -20,6 +16,13 @@ export interface NamedChange {
   readonly field: string
   /** The name of the argument. */
   readonly by: string
+}
+
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** Changes by further arguments of an update. */
+    readonly planOperators?: (visible: RoleVisibility, entity: EntityFacts, args: Args) => readonly NamedChange[]
+  }
 }
 
 /** @throws Refusal if nothing is changed, or a column twice */
@@ -32,9 +35,7 @@ export function namedChanges(planner: Planner, entity: EntityFacts, selected: Se
   const { visible } = planner
   const all: readonly NamedChange[] = [
     ...planSet(visible.updatable(entity), args('set')),
-    ...usableOperators(visible, entity).flatMap((name) =>
-      planOperator(name, changeable(visible, entity, name), args(name)),
-    ),
+    ...visible.additions.flatMap((one) => one.planOperators?.(visible, entity, args) ?? []),
   ]
   const first = new Map<string, NamedChange>()
   for (const named of all) {
@@ -73,84 +74,9 @@ function planSet(updatable: readonly ColumnFacts[], input: Input): readonly Name
   })
 }
 
-/** Null changes nothing. */
-function planOperator(
-  operator: ChangeOperatorName,
-  columns: ReadonlyMap<string, ColumnFacts>,
-  input: Input,
-): readonly NamedChange[] {
-  const fields = input.kind === 'object' ? input.fields : []
-  return fields.flatMap(([field, value]): readonly NamedChange[] => {
-    const column = columnNamed(columns, field)
-    const family = takenAs(operator, column.type)
-    const operands = operandsOf(operator, column, value)
-    if (family === null || operands.length === 0) return []
-    return [{ change: { column: column.column, operator, family, operands }, field, by: operator }]
-  })
-}
-
-function operandsOf(operator: ChangeOperatorName, column: ColumnFacts, input: Input): readonly (readonly Value[])[] {
-  if (input.kind === 'absent' || input.kind === 'null') return []
-  const { steps } = changeOperator(operator)
-  if (steps === undefined) return [[{ slot: slotOf(input), encoding: encodingOf(column) }]]
-  const items = input.kind === 'list' ? input.items : []
-  return items.map((item) => {
-    const members = new Map(fieldsOf(item))
-    return steps.map((name) => ({ slot: slotOf(members.get(name) ?? { kind: 'null' }), encoding: stepEncodings[name] }))
-  })
-}
-
-const stepEncodings: Readonly<Record<'at' | 'value', Encoding>> = {
-  at: { kind: 'array', maxLength: null },
-  value: { kind: 'scalar', maxLength: null },
-}
-
-export function planRowChange(
-  planner: Planner,
-  kind: RowChange['kind'],
-  entity: EntityFacts,
-  key: RowKey,
-  selected: SelectedField,
-): RowChange {
-  const names = key.columns.map(({ field }) => field)
-  return {
-    kind,
-    key: selected.key,
-    entity,
-    by: key.columns.map(({ column }) => column),
-    values: planKey(planner, key, selected),
-    unique: key.unique,
-    ...planMeant(planner.visible, entity, butKey(names, planner.args(selected))),
-    set: kind === 'update-row' ? planChanges(planner, entity, selected) : planMark(planner.visible, entity),
-    row: planner.row(planner, entity, selected),
-  }
-}
-
 export function planKey(planner: Planner, { columns }: RowKey, selected: SelectedField): readonly Value[] {
   const args = planner.args(selected)
   return columns.map(({ field }) => ({ slot: slotOf(args(field)), encoding: { kind: 'scalar', maxLength: null } }))
-}
-
-/** Rows by their primary key, each with values of its own. */
-export function planUpdateRows(
-  planner: Planner,
-  entity: EntityFacts,
-  key: RowKey,
-  selected: SelectedField,
-): UpdateRows {
-  const args = planner.args(selected)
-  const rows = args('rows')
-  const items = objectsIn(rows)
-  if (items.length === 0) throw badArgument('At least one record must be provided to rows')
-  return {
-    kind: 'update-rows',
-    key: selected.key,
-    entity,
-    members: planResponse(planner, entity, selected),
-    ...planRowSets(planner, entity, key, { items, slot: slotOf(rows), field: selected.key }),
-    ...planMeant(planner.visible, entity, args),
-    atMost: { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } },
-  }
 }
 
 /** @param rows objects with a key and a `set`, and their origin in each request */
@@ -185,5 +111,5 @@ export function planRowSets(
   }
 }
 
-const fieldsOf = (input: Input | undefined): Extract<Input, { kind: 'object' }>['fields'] =>
+export const fieldsOf = (input: Input | undefined): Extract<Input, { kind: 'object' }>['fields'] =>
   input?.kind === 'object' ? input.fields : []

@@ -6,9 +6,8 @@ import type { SearchedForm } from '../../sql/search-form.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import type { SizeHole } from '../../sql/tree.ts'
 import type { Value } from './values.ts'
-import type { ColumnChange, RowSets } from './column-changes.ts'
+import type { ColumnChange } from './column-changes.ts'
 import type { WatchedRead } from './watched-reads.ts'
-import type { WriteStep } from './write-steps.ts'
 
 /**
  * s3: the reads and writes, with slots for values. No GraphQL document and no SQL: names here are response keys, SQL
@@ -289,12 +288,12 @@ export type Root =
     }
   | ({ readonly key: string; readonly call: ObjectId; readonly args: readonly Argument[] } & CallResult<'call'>)
   | Insert
-  | NestedInsert
   | Update
   | Delete
-  | UpdateRows
-  | RowChange
-  | RelatedUpdate
+  | AddedRoots[keyof AddedRoots]
+
+/** Further ones, by kind: each addition declares those that it brings. */
+export interface AddedRoots {}
 
 /**
  * Rows of several relations in one order: the given order, the type, then the key of each (spec/graphql.md 17.9). The
@@ -306,42 +305,19 @@ export interface Collections {
   readonly of: readonly Collection[]
 }
 
-interface Change {
+export interface RowsChange {
   readonly key: string
   readonly entity: EntityFacts
   readonly members: readonly ResponseMember[]
 }
 
-export interface Insert extends Change {
+export interface Insert extends RowsChange {
   readonly kind: 'insert'
   readonly rows: InsertRows
   /** The treatment of existing rows; without it they fail the request. */
   readonly onConflict?: OnConflict
   readonly presets?: readonly PresetPlace[]
 }
-
-/** A change of rows and of related ones, each kind of them by its own statement (spec/graphql.md 17.6). */
-export interface ChangeSteps {
-  /** In order: each depends only on earlier ones. */
-  readonly steps: readonly PlacedStep[]
-  /** The step of the rows themselves. */
-  readonly own: number
-}
-
-export interface NestedInsert extends Change, ChangeSteps {
-  readonly kind: 'insert-nested'
-}
-
-/** One row by a key, with related ones; the answer is the row itself. */
-export interface RelatedUpdate extends ChangeSteps {
-  readonly kind: 'update-related'
-  readonly key: string
-  readonly entity: EntityFacts
-  readonly row: Row
-}
-
-/** A step, with the treatment of existing rows. */
-export type PlacedStep = WriteStep & { readonly onConflict?: OnConflict }
 
 export interface OnConflict {
   /** Name of a unique key. */
@@ -354,39 +330,14 @@ export interface OnConflict {
   readonly presets?: readonly PresetPlace[]
 }
 
-export interface Update extends Change {
+export interface Update extends RowsChange {
   readonly kind: 'update'
   readonly set: readonly ColumnChange[]
   readonly filter: Filter | null
   readonly atMost: Value
 }
 
-/** Rows by their primary key. */
-export interface UpdateRows extends Change, RowSets {
-  readonly kind: 'update-rows'
-  /** As with a join. */
-  readonly meant?: Meant
-  readonly atMost: Value
-}
-
-/** One row by a key; the answer is the row itself. */
-export interface RowChange {
-  readonly kind: 'update-row' | 'delete-row'
-  readonly key: string
-  readonly entity: EntityFacts
-  /** SQL names of the key's columns, and their values. */
-  readonly by: readonly string[]
-  readonly values: readonly Value[]
-  /** False if several rows may have them. */
-  readonly unique: boolean
-  /** As with a join. */
-  readonly meant?: Meant
-  /** The new values; empty: the row is removed. */
-  readonly set: readonly ColumnChange[]
-  readonly row: Row
-}
-
-export interface Delete extends Change {
+export interface Delete extends RowsChange {
   readonly kind: 'delete'
   /** The new values of the rows; absent: they are removed. */
   readonly set?: readonly ColumnChange[]

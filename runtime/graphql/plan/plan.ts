@@ -1,5 +1,7 @@
 import { getNamedType, GraphQLNonNull, isAbstractType, isScalarType, type GraphQLSchema } from 'graphql'
-import { meaningOf, type FieldMeaning } from '../../engine/meaning.ts'
+import type { RowKey } from '../../contract/lookups.ts'
+import type { EntityFacts } from '../../contract/manifest.ts'
+import { meaningOf, type ChangeByKey, type FieldMeaning } from '../../engine/meaning.ts'
 import { scalars } from '../../engine/schema/scalars.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import { badArgument } from '../protocol/failures.ts'
@@ -7,7 +9,6 @@ import { checkIntrospection } from '../operation/validation.ts'
 import type { Operation } from '../operation/operation.ts'
 import { decodeNodeId } from './cursors-and-node-ids.ts'
 import { planArguments } from './arguments.ts'
-import { planRowChange, planUpdateRows } from './changes.ts'
 import { planCollection, planCollections } from './collection.ts'
 import { butKey, planMeant } from './meant.ts'
 import { nodeKey } from './filter.ts'
@@ -15,7 +16,6 @@ import { slotOf, type Input, type Variables } from './input.ts'
 import { introspect } from './introspection.ts'
 import { createPlanner, type Planner, type SelectedField, collectFields, type Walk } from './planner.ts'
 import { readsOf } from './reads.ts'
-import { planRelated } from './related-changes.ts'
 import { planResult, planRow, planRowOf } from './rows.ts'
 import type { Plan, Root } from './plan-nodes.ts'
 import type { Value } from './values.ts'
@@ -57,6 +57,20 @@ const coveredIn =
 
 const isIntrospection = (name: string): boolean => name === '__schema' || name === '__type'
 
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** Plans its fields of Mutation. */
+    readonly planKeyed?: (planner: Planner, meaning: ChangeByKey, selected: SelectedField) => Root
+    /** Another plan of an update of one row, of related ones too; null: the usual one. */
+    readonly planRowUpdate?: (
+      planner: Planner,
+      entity: EntityFacts,
+      key: RowKey,
+      selected: SelectedField,
+    ) => Root | null
+  }
+}
+
 function planRoot(planner: Planner, selected: SelectedField): Root {
   const { key, field } = selected
   const meaning = meaningOf(field)
@@ -73,11 +87,11 @@ function planRoot(planner: Planner, selected: SelectedField): Root {
   }
   if (meaning.kind === 'insert' || meaning.kind === 'update' || meaning.kind === 'delete')
     return planWrite(planner, meaning.kind, meaning.entity, selected)
-  if (meaning.kind === 'update-rows') return planUpdateRows(planner, meaning.entity, meaning.key, selected)
-  if (meaning.kind !== 'update-row' && meaning.kind !== 'delete-row')
-    throw new Error(`${field.name} cannot stand at the root`)
-  const related = meaning.kind === 'update-row' ? planRelated(planner, meaning.entity, meaning.key, selected) : null
-  return related ?? planRowChange(planner, meaning.kind, meaning.entity, meaning.key, selected)
+  const isByKey = meaning.kind === 'update-row' || meaning.kind === 'delete-row' || meaning.kind === 'update-rows'
+  const { additions } = planner.visible
+  const [keyed] = isByKey ? additions.flatMap((one) => one.planKeyed?.(planner, meaning, selected) ?? []) : []
+  if (keyed === undefined) throw new Error(`${field.name} cannot stand at the root`)
+  return keyed
 }
 
 type ByKey = Extract<FieldMeaning, { kind: 'by-key' }>

@@ -7,11 +7,21 @@ import { planFilter } from './filter.ts'
 import { objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
 import { planChanges } from './changes.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
-import { namesRelated, planNested } from './nested.ts'
 import type { Planner, SelectedField } from './planner.ts'
-import type { InsertRows, Root } from './plan-nodes.ts'
+import type { Insert, InsertRows, Root } from './plan-nodes.ts'
 import type { Value } from './values.ts'
 import { planResponse } from './written.ts'
+
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** Another plan of an insert, of related rows too; null: the usual one. */
+    readonly planInsert?: (
+      planner: Planner,
+      insert: Pick<Insert, 'key' | 'entity' | 'members' | 'onConflict'>,
+      objects: Input,
+    ) => Root | null
+  }
+}
 
 /** Insert, update and delete (spec/graphql.md 10). */
 export function planWrite(
@@ -26,13 +36,11 @@ export function planWrite(
   if (kind === 'insert') {
     const objects = objectsOf(args('objects'))
     const onConflict = conflictOf(planner, entity, args)
-    if (!namesRelated(planner.visible, entity, args('objects'))) {
-      const rows = planRows(planner, entity, args('objects'), objects)
-      return { kind, ...change, rows, ...(onConflict && { onConflict }), ...presetsOf(planner, entity, 'insert') }
-    }
-    const carried = members.some(({ kind }) => kind === 'records') ? entity.key : []
-    const steps = planNested(planner, entity, selected.key, args('objects'), { objects, carried, onConflict })
-    return { kind: 'insert-nested', ...change, ...steps }
+    const insert = { ...change, ...(onConflict && { onConflict }) }
+    const input = args('objects')
+    const [other] = planner.visible.additions.flatMap((one) => one.planInsert?.(planner, insert, input) ?? [])
+    if (other !== undefined) return other
+    return { kind, ...insert, rows: planRows(planner, entity, input, objects), ...presetsOf(planner, entity, 'insert') }
   }
   const filter = amongMeant(planner.visible, entity, planFilter(planner, entity, args('filter')), args)
   const atMost = { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } } as const

@@ -16,10 +16,7 @@ import { leastPage } from '../../engine/schema/interface-collections.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import type { Operation } from '../operation/operation.ts'
-import { argumentName } from '../../engine/related-change-facts.ts'
-import { toInput, type Input, type Variables } from '../plan/input.ts'
-import { insertedRows, namesRelated } from '../plan/nested.ts'
-import { relatedRows } from '../plan/related-changes.ts'
+import { toInput, type Args, type Variables } from '../plan/input.ts'
 import { sizeOf, type SizedPage } from './row-terms.ts'
 
 /** `limits.rows` of all served schemas (spec/graphql.md 17); null: no limit. */
@@ -156,16 +153,20 @@ function nestedRows(
   node: FieldNode,
   variables: Variables,
 ): number {
-  const meaning = meaningOf(field)
-  const given = (name: string): Input => {
+  const given: Args = (name) => {
     const argument = field.args.find((one) => one.name === name)
     const value = node.arguments?.find((one) => one.name.value === name)?.value
     return argument === undefined ? { kind: 'absent' } : toInput(argument, value, variables)
   }
-  if (meaning.kind === 'update-row') return relatedRows(visible, meaning.entity, given(argumentName))
-  if (meaning.kind !== 'insert') return 0
-  const objects = given('objects')
-  return namesRelated(visible, meaning.entity, objects) ? insertedRows(visible, meaning.entity, objects) : 0
+  const meaning = meaningOf(field)
+  return visible.additions.reduce((sum, one) => sum + (one.namedRows?.(visible, meaning)?.(given) ?? 0), 0)
+}
+
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** Counts the rows that the arguments of a field name; undefined: they name none. */
+    readonly namedRows?: (visible: RoleVisibility, meaning: FieldMeaning) => ((given: Args) => number) | undefined
+  }
 }
 
 const pageSize = ({ maxRows }: Pages, node: FieldNode, names: readonly string[]): SizedPage => ({

@@ -31,9 +31,8 @@ import {
   type InputType,
   type NamedInput,
 } from '../variables/input-types.ts'
-import { parts } from '../../contract/name-parts.ts'
 import type { Operation } from '../operation/operation.ts'
-import { isRelatedChange, isRowInput, type Planned } from '../variables/read.ts'
+import { isKeyedInput, isRelatedChange, isRowInput, type Planned } from '../variables/read.ts'
 
 /** The types of variables, from the schema of a role. */
 
@@ -108,15 +107,11 @@ const isNesting = (type: GraphQLNamedType): boolean =>
   type instanceof GraphQLInputObjectType &&
   Object.values(type.getFields()).some((field) => {
     const { name } = getNamedType(field.type)
-    return (
-      isRelatedChange(name) ||
-      [parts.parentInput, parts.childInput, parts.childrenInput].some((part) => name.endsWith(part))
-    )
+    return isRelatedChange(name) || /(?:Parent|Child|Children)Input$/.test(name)
   })
 
 /** Whether rows of the type are named within another row. */
-const isBeside = ({ name }: GraphQLNamedType): boolean =>
-  isRelatedChange(name) || [parts.rowInput, parts.keyInput].some((part) => name.endsWith(part))
+const isBeside = ({ name }: GraphQLNamedType): boolean => isRelatedChange(name) || isKeyedInput(name)
 
 /** Page sizes are written into statements; of an offset only its refusal matters, also if no page is read. */
 const plannedArguments: ReadonlyMap<string, Planned> = new Map([

@@ -1,80 +1,13 @@
 import { bare, ident } from '../../sql/ident.ts'
-import { object, toJson } from '../../sql/json.ts'
-import {
-  applied,
-  joined,
-  select,
-  selectList,
-  sql,
-  type Cte,
-  type From,
-  type Ident,
-  type SelectList,
-  trusted,
-  type Sql,
-} from '../../sql/tree.ts'
+import { applied, joined, select, sql, trusted, type Cte, type Ident, type Sql } from '../../sql/tree.ts'
 import type { RowSets } from '../plan/column-changes.ts'
-import type { RowChange, UpdateRows } from '../plan/plan-nodes.ts'
-import { ofMeant } from './meant.ts'
-import { keyEquals } from './filter.ts'
-import { ofKeyed, columnOf, readFor, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { valueParameter } from './parameters.ts'
-import { sameKeyTwice } from './reasons.ts'
-import { presetValue, setSql } from './set.ts'
-import { ofTenant, withKey } from './tenants.ts'
-import { answerJson, guarded, moreThan, refusing } from './writes.ts'
+import { presetValue } from './set.ts'
+import { columnOf, type Scope } from './source.ts'
 
-/** The fields of `updates` (spec/graphql.md 17.4); change and answer are one statement, as in writes.ts. */
-
-/**
- * One row by a key; null if it does not exist. The answer comes from RETURNING: the condition has read the key, so that
- * select policies hold for any selection.
- */
-export function rowStatement(writer: Writer, root: RowChange): SelectList {
-  const inner = readFor(writer, root.entity, root)
-  const changed = writer.alias('i')
-  const [relation, answer] = [relationOf(inner.builder), bare('a')]
-  const change =
-    root.set.length > 0
-      ? sql`update ${relation} ${inner.alias} set ${setSql(inner, root.set)}`
-      : sql`delete from ${relation} ${inner.alias}`
-  const json = toJson(writer.row(writer, root.row, withKey(inner, root.by, root.values), object))
-  const where = joined(
-    [
-      keyEquals(root.by, root.values)(inner),
-      ...ofKeyed(inner, root.by),
-      ...ofMeant(inner, root.meant),
-      ...ofTenant(inner),
-    ],
-    ' and ',
-  )
-  const of = sql`(${change} where ${where} returning ${json} as ${answer})`
-  const found = select([{ value: answer }], { from: [{ of: changed }] })
-  const checked = root.unique ? found : refusing(moreThan(changed, sql`1`), tooMany(root), found)
-  return selectList([{ value: checked, as: bare('r') }], [{ name: changed, materialized: false, of }])
-}
-
-const tooMany = ({ kind }: RowChange): string =>
-  `${kind === 'update-row' ? 'update' : 'delete'} impacts too many records`
+/** Rows by keys, each with values of its own (spec/graphql.md 17.4, 17.6). */
 
 const place = bare('n')
-
-export function rowsStatement(writer: Writer, root: UpdateRows): SelectList {
-  const inner = readFor(writer, root.entity, root)
-  const given = givenRows(inner, root, writer.alias('x'))
-  const { scope, outlet } = seenOutside(inner, writer.alias('i'))
-  const ordered: From = {
-    of: select([{ value: sql`*` }], { from: [{ of: scope.alias }], orderBy: [place] }),
-    alias: scope.alias,
-  }
-  const answer = guarded(root, scope, answerJson(writer, root, scope, ordered))
-  const checked = refusing(given.hasTwins, sameKeyTwice, answer)
-  const where = joined([...given.isMeant, ...ofMeant(inner, root.meant), ...ofTenant(inner)], ' and ')
-  const change = sql`update ${relationOf(inner.builder)} ${inner.alias} set ${joined(given.set, ', ')} from ${given.cte.name} where ${where}`
-  const of = sql`(${change} returning ${outlet}, ${given.cte.name}.${place})`
-  const changed: Cte = { name: scope.alias, materialized: false, of }
-  return selectList([{ value: checked, as: bare('r') }], [given.cte, changed])
-}
 
 interface Given {
   /** The objects as rows of their columns' types, each with its place. */

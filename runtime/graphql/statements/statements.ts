@@ -17,15 +17,12 @@ import {
 import type { Plan, Root, RowMember } from '../plan/plan-nodes.ts'
 import type { WatchedRead } from '../plan/watched-reads.ts'
 import type { Value } from '../plan/values.ts'
-import { answersItself, atOnceStatement, isAtOnce } from './at-once.ts'
-import { rowsStatement, rowStatement } from './changes.ts'
 import { collectionObject } from './collection.ts'
 import { collectionsObject } from './collections.ts'
 import { ofMeant } from './meant.ts'
 import { compileFilter, keyEquals } from './filter.ts'
 import { ofKeyed, createWriter, passArguments, relationOf, type Note, type Writer, readFor } from './source.ts'
 import { valuesOf, named } from './parameters.ts'
-import { answerStatement, isAnsweredByLast, stepStatement, type WithSteps } from './nested.ts'
 import { firstOf, resultValue, rowObject, rowFrom, rowPairs } from './rows.ts'
 import { ofTenant, withKey } from './tenants.ts'
 import { noneChanged, writeStatement } from './writes.ts'
@@ -121,17 +118,16 @@ export function toStatements(
   byStep = false,
 ): Statements {
   if (plan.writes) {
-    const whole = forMutation(engine, role, plan, notes, byStep || !plan.roots.every(mayRunTwice))
+    const mayRunTwice = plan.roots.every(
+      (root) => root.kind === 'constant' || writtenRoot(engine, root).whole !== undefined,
+    )
+    const whole = forMutation(engine, role, plan, notes, byStep || !mayRunTwice)
     const isWhole = whole.pieces.every((piece) => piece.kind !== 'column' || piece.several !== true)
     return isWhole ? whole : { ...whole, inSteps: forMutation(engine, role, plan, nothingNoted, true) }
   }
   const statements = forQuery(engine, role, plan, notes)
   return plan.reads === undefined ? statements : { ...statements, reads: plan.reads }
 }
-
-/** Whether the field has no effects beyond its transaction, so that the request may be tried again by steps. */
-const mayRunTwice = (root: Root): boolean =>
-  root.kind === 'constant' || (root.kind === 'insert-nested' && isAtOnce(root))
 
 /** Receives facts about each statement while it is written. */
 export type Notes = (statement: number) => Note
@@ -140,45 +136,50 @@ const parts = { row: rowObject, filter: compileFilter }
 
 const nothingNoted: Notes = () => () => undefined
 
+/** The statements of a root field of a mutation, run in order. */
+export interface WrittenRoot {
+  readonly steps: Writing
+  /** Fewer, without effects beyond the transaction, so that the request may be tried again by steps; absent: none. */
+  readonly whole?: Writing
+  /** Of a change on a distributed database: its answer if it changes no row. */
+  readonly unchanged?: string
+}
+
+/** The last of them answers the field. */
+interface Writing extends Pick<Extract<Piece, { kind: 'column' }>, 'about' | 'several'> {
+  readonly statements: readonly ((writer: Writer) => SelectList)[]
+}
+
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** Writes the roots that it plans; null: one of another kind. */
+    readonly writeRoot?: (root: Root) => WrittenRoot | null
+  }
+}
+
+function writtenRoot({ additions }: StatementEngine, root: SqlRoot): WrittenRoot {
+  const [added] = additions.list.flatMap((one) => one.writeRoot?.(root) ?? [])
+  if (added !== undefined) return added
+  if (root.kind !== 'insert' && root.kind !== 'update' && root.kind !== 'delete')
+    return { steps: { statements: [(writer) => selectList([{ value: rootJson(writer, root), as: bare('r') }])] } }
+  const steps = { statements: [(writer: Writer) => writeStatement(writer, root)] }
+  return root.kind === 'insert' ? { steps } : { steps, unchanged: noneChanged(root) }
+}
+
 function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: Notes, byStep: boolean): Statements {
   const statements: Statement[] = []
   const pieces = plan.roots.map((root): Piece => {
     if (root.kind === 'constant') return root
-    const add = (write: (writer: Writer) => SelectList): void => {
+    const { steps, whole = steps, unchanged } = writtenRoot(engine, root)
+    const { statements: writes, ...about } = byStep ? steps : whole
+    const known = engine.manifest.distributed === undefined || unchanged === undefined ? {} : { unchanged }
+    for (const write of writes) {
       const writer = createWriter(engine, role, parts, notes(statements.length))
-      statements.push({ ...printed(engine, role, write(writer)), ...unchangedBy(engine, root) })
+      statements.push({ ...printed(engine, role, write(writer)), ...known })
     }
-    const column = (): Piece & { kind: 'column' } => ({
-      kind: 'column',
-      key: root.key,
-      statement: statements.length - 1,
-      column: 0,
-    })
-    if (root.kind !== 'insert-nested' && root.kind !== 'update-related') {
-      add((writer) => rootStatement(writer, root))
-      return column()
-    }
-    if (root.kind === 'insert-nested' && !byStep) {
-      add((writer) => atOnceStatement(writer, root))
-      const whole = [root.steps.find(({ id }) => id === root.own)?.argument]
-      if (answersItself(root)) return { ...column(), about: whole, several: true }
-      add((writer) => answerStatement(writer, root))
-      return { ...column(), about: [...whole, undefined], several: true }
-    }
-    root.steps.forEach((_, place) => add((writer) => stepStatement(writer, root, place)))
-    const about = root.steps.map(({ argument }) => argument)
-    if (isAnsweredByLast(root)) return { ...column(), about }
-    add((writer) => answerStatement(writer, root))
-    return { ...column(), about: [...about, undefined] }
+    return { kind: 'column', key: root.key, statement: statements.length - 1, column: 0, ...about }
   })
   return { writes: true, statements, pieces }
-}
-
-function rootStatement(writer: Writer, root: Exclude<SqlRoot, WithSteps>): SelectList {
-  if (root.kind === 'insert' || root.kind === 'update' || root.kind === 'delete') return writeStatement(writer, root)
-  if (root.kind === 'update-row' || root.kind === 'delete-row') return rowStatement(writer, root)
-  if (root.kind === 'update-rows') return rowsStatement(writer, root)
-  return selectList([{ value: rootJson(writer, root), as: bare('r') }])
 }
 
 function forQuery(engine: StatementEngine, role: string, plan: Plan, notes: Notes): Statements {
@@ -259,13 +260,6 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
   const builder = writer.engine.call(root.call)
   const passed = passArguments(root.call, builder.args, root.args)
   return resultValue(writer, root, builder, sql`${trusted(builder.name)}(${joined(passed, ', ')})`)
-}
-
-function unchangedBy({ manifest }: StatementEngine, root: SqlRoot): Pick<Parameters, 'unchanged'> {
-  if (manifest.distributed === undefined) return {}
-  if (root.kind === 'update-row' || root.kind === 'delete-row') return { unchanged: 'null' }
-  const changes = root.kind === 'update' || root.kind === 'delete' || root.kind === 'update-rows'
-  return changes ? { unchanged: noneChanged(root) } : {}
 }
 
 function printed({ manifest }: StatementEngine, role: string, statement: SelectList): Statement {

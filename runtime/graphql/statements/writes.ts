@@ -14,20 +14,21 @@ import {
   type SelectList,
   type Sql,
 } from '../../sql/tree.ts'
-import type {
-  Delete,
-  Filter,
-  Insert,
-  InsertRows,
-  NestedInsert,
-  OnConflict,
-  RelatedUpdate,
-  Update,
-  UpdateRows,
-} from '../plan/plan-nodes.ts'
+import type { RowsChange, Delete, Filter, Insert, InsertRows, OnConflict, Root, Update } from '../plan/plan-nodes.ts'
+import type { Value } from '../plan/values.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './collection.ts'
-import { ofKeyed, columnOf, readFor, given, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
+import {
+  ofKeyed,
+  columnOf,
+  readFor,
+  given,
+  relationOf,
+  seenOutside,
+  type Part,
+  type Scope,
+  type Writer,
+} from './source.ts'
 import { valueParameter } from './parameters.ts'
 import { presetValue, setSql } from './set.ts'
 import { insertedAs, ofTenant, satisfying } from './tenants.ts'
@@ -42,7 +43,7 @@ export function writeStatement(writer: Writer, root: Write): SelectList {
   const inner = readFor(writer, root.entity, root)
   const changed = root.kind === 'insert' ? insertedAs(inner, root.rows) : satisfying(inner, root.filter)
   const { scope, outlet } = seenOutside(changed, writer.alias('i'))
-  const answer = isCounted(root) ? countJson(root, scope) : guarded(root, scope, answerJson(writer, root, scope))
+  const answer = isCounted(root) ? countJson(root, scope) : guarded(root, scope, rowsJson(writer, root, scope))
   const change = sql`(${changeSql(writer, root, inner)} returning ${outlet})`
   return selectList([{ value: answer, as: bare('r') }], [{ name: scope.alias, materialized: false, of: change }])
 }
@@ -60,7 +61,20 @@ const isCounted = (root: Write): root is Update | Delete =>
 function countJson(root: Update | Delete, { alias: changed }: Scope): Sql {
   const count = sql`count(*)`
   const answer = built(answerPairs(root, count, []))
-  return select([{ value: limited(root, count, answer) }], { from: [{ of: changed }] })
+  return select([{ value: limitedBy(root, count, answer) }], { from: [{ of: changed }] })
+}
+
+/** One inserted row needs no aggregate. */
+function rowsJson(writer: Writer, root: Write, scope: Scope): Sql {
+  if (root.kind !== 'insert' || !isSingle(root.rows)) return answerJson(writer, root, scope)
+  return singleJson(root, recordsOf(writer, root, scope), { of: scope.alias })
+}
+
+const recordsOf = (writer: Writer, { members }: Pick<RowsChange, 'members'>, scope: Scope): readonly Sql[] => {
+  const makeObject = asItems(() => writer.alias('o'))
+  return members.flatMap((member) =>
+    member.kind === 'records' ? [writer.row(writer, member.row, scope, makeObject)] : [],
+  )
 }
 
 /**
@@ -69,15 +83,12 @@ function countJson(root: Update | Delete, { alias: changed }: Scope): Sql {
  */
 export function answerJson(
   writer: Writer,
-  root: Write | UpdateRows | NestedInsert,
+  root: Pick<RowsChange, 'members'>,
   scope: Scope,
   rows: From = { of: scope.alias },
   changed: Sql | null = null,
 ): Sql {
-  const makeObject = asItems(() => writer.alias('o'))
-  const records = root.members.filter((member) => member.kind === 'records')
-  const objects = records.map((member) => writer.row(writer, member.row, scope, makeObject))
-  if (root.kind === 'insert' && isSingle(root.rows)) return singleJson(root, objects, rows)
+  const objects = recordsOf(writer, root, scope)
   const counted = changed === null && root.members.some(({ kind }) => kind === 'affectedCount')
   const made = objects.map((value): Made => ({ value, condition: null }))
   const { from, arrays, count } = gather(writer.alias('w'), made, counted, rows)
@@ -87,7 +98,7 @@ export function answerJson(
 
 const isSingle = (rows: InsertRows): boolean => rows.kind === 'separate' && rows.rows.length === 1
 
-/** One row needs no aggregate. A trigger or a conflict may have prevented its insertion. */
+/** A trigger or a conflict may have prevented its insertion. */
 function singleJson(root: Insert, objects: readonly Sql[], rows: From): Sql {
   const arrays = objects.map((value) => sql`array[${value}]`)
   const inserted = objectFrom(answerPairs(root, sql`1`, arrays), { from: [rows] })
@@ -95,7 +106,7 @@ function singleJson(root: Insert, objects: readonly Sql[], rows: From): Sql {
 }
 
 /** The answer if no row was changed. */
-export const noneChanged = ({ members }: Write | UpdateRows): string =>
+export const noneChanged = ({ members }: Pick<RowsChange, 'members'>): string =>
   JSON.stringify(
     Object.fromEntries(
       members.map((member) => [
@@ -106,7 +117,11 @@ export const noneChanged = ({ members }: Write | UpdateRows): string =>
   )
 
 /** @param arrays by position among the members that select records */
-export function answerPairs({ members }: Pick<Write, 'members'>, count: Sql, arrays: readonly Sql[]): readonly Pair[] {
+export function answerPairs(
+  { members }: Pick<RowsChange, 'members'>,
+  count: Sql,
+  arrays: readonly Sql[],
+): readonly Pair[] {
   const records = members.filter(({ kind }) => kind === 'records')
   return members.map((member): Pair => {
     if (member.kind === 'typename') return [member.key, sql`${literal(member.name)}::text`]
@@ -118,13 +133,20 @@ export function answerPairs({ members }: Pick<Write, 'members'>, count: Sql, arr
  * Fails the statement, and with it the request, if more rows were affected than allowed (spec/graphql.md 10.4); a
  * separate count avoids collecting more rows than allowed.
  */
-export function guarded(root: Write | UpdateRows, { alias: changed }: Scope, answer: Sql): Sql {
-  return root.kind === 'insert' ? answer : limited(root, sql`(select count(*) from ${changed})`, answer)
+export const limited = (root: Limited, { alias: changed }: Scope, answer: Sql): Sql =>
+  limitedBy(root, sql`(select count(*) from ${changed})`, answer)
+
+const guarded = (root: Write, scope: Scope, answer: Sql): Sql =>
+  root.kind === 'insert' ? answer : limited(root, scope, answer)
+
+interface Limited {
+  readonly kind: Exclude<Root['kind'], 'insert'>
+  readonly atMost: Value
 }
 
-function limited(root: Update | Delete | UpdateRows, count: Sql, answer: Sql): Sql {
-  const verb = root.kind === 'delete' ? 'delete' : 'update'
-  const isTooMany = sql`${count} > ${valueParameter(root.atMost)}::int8`
+function limitedBy({ kind, atMost }: Limited, count: Sql, answer: Sql): Sql {
+  const verb = kind === 'delete' ? 'delete' : 'update'
+  const isTooMany = sql`${count} > ${valueParameter(atMost)}::int8`
   return refusing(isTooMany, `${verb} impacts too many records`, answer)
 }
 
@@ -161,12 +183,7 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
 }
 
 /** `onConflict` of rows that are inserted at a scope (spec/graphql.md 17). */
-export function conflictSql(
-  writer: Writer,
-  root: Insert | NestedInsert | RelatedUpdate,
-  conflict: OnConflict | undefined,
-  scope: Scope,
-): Sql {
+export function conflictSql(writer: Writer, root: Part, conflict: OnConflict | undefined, scope: Scope): Sql {
   if (conflict === undefined) return sql``
   const { arbiters = {}, relation } = scope.builder
   const target = Object.hasOwn(arbiters, conflict.key) ? arbiters[conflict.key] : undefined
@@ -181,13 +198,7 @@ export function conflictSql(
   return sql` ${trusted(target)} do update set ${joined(set, ', ')}${where}`
 }
 
-const matching = (
-  writer: Writer,
-  root: Write | NestedInsert | RelatedUpdate,
-  filter: Filter | null,
-  scope: Scope,
-  others: readonly Sql[],
-): Sql => {
+const matching = (writer: Writer, root: Part, filter: Filter | null, scope: Scope, others: readonly Sql[]): Sql => {
   const condition = filter === null ? null : compileFilter(filter, writer, root)(satisfying(scope, filter))
   const all = [...given([condition]), ...others]
   return all.length === 0 ? sql`` : sql` where ${joined(all, ' and ')}`

@@ -13,7 +13,6 @@ import {
   namedInput,
 } from './input-types.ts'
 import { parts } from '../../contract/name-parts.ts'
-import { changeParts } from '../../contract/related-change-forms.ts'
 import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
 
 type Given = Readonly<Record<string, unknown>>
@@ -326,7 +325,7 @@ function listForm(type: InputType, value: unknown, counted: boolean): string {
   if (item.kind === 'enum' && item.written) return textOf(value)
   if (item.kind !== 'object') return 'v'
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]
-  const areRows = isRowInput(item.text) || [parts.rowInput, parts.keyInput].some((part) => item.text.endsWith(part))
+  const areRows = isRowInput(item.text) || isKeyedInput(item.text)
   if (areRows && !counted && items.length > 0) {
     const [first = '', ...others] = items.map((one) => formOf(type, one).replaceAll(':n', ':v'))
     const isOne = others.every((form) => form === first)
@@ -338,6 +337,9 @@ function listForm(type: InputType, value: unknown, counted: boolean): string {
 }
 
 /** Whether the type with this name describes changes of related rows. */
-export const isRelatedChange = (name: string): boolean => changeParts.some((part) => name.endsWith(parts[part]))
+export const isRelatedChange = (name: string): boolean => /(?:Parent|Child|Children)Change$/.test(name)
 
 export const isRowInput = (name: string): boolean => name.endsWith(parts.insertInput)
+
+/** Whether the type with this name names rows by their keys. */
+export const isKeyedInput = (name: string): boolean => /(?:Row|Key)Input$/.test(name)

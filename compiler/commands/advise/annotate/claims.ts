@@ -1,6 +1,5 @@
 import type { EntityFacts, Manifest, ObjectId, RelationFacts } from '../../../../runtime/contract/manifest.ts'
 import { lowerFirst, rootField, type RootField } from '../../../../runtime/contract/name-parts.ts'
-import { changeFields } from '../../../../runtime/contract/lookups.ts'
 import { createNames, type Names } from '../../../../runtime/contract/type-names.ts'
 import { additions, partNames } from '../../../additions/table.ts'
 import type { NamedDatabase } from './in-database.ts'
@@ -186,15 +185,14 @@ export const relationRoots = ({ entities }: Manifest, isMutation: boolean): read
     .filter((entity) => hasKey(entity) && (isMutation || entity.root))
     .flatMap(({ name }) => rootFieldsFor(name, isMutation))
 
-const queryNames = additions.flatMap((one) => one.queryNames ?? [])
+const rootNames = additions.flatMap(({ queryNames = [], mutationNames = [] }) => [queryNames, mutationNames].flat())
 
 const rootsOf = (manifest: Manifest): readonly string[] => [
   ...relationRoots(manifest, false),
   ...relationRoots(manifest, true),
   ...manifest.functions.map(({ field }) => field),
   ...manifest.entities.flatMap((entity) => [
-    ...queryNames.flatMap((namesOf) => namesOf(entity)),
-    ...changeFields(entity),
+    ...rootNames.flatMap((namesOf) => namesOf(entity)),
     ...(entity.collections ?? []).map((name) => rootField('collection', name)),
   ]),
 ]

@@ -12,7 +12,7 @@ import {
 } from 'graphql'
 import type { EntityFacts } from '../../../../runtime/contract/manifest.ts'
 import { parts } from '../../../../runtime/contract/name-parts.ts'
-import { changeOperatorNames } from '../../../../runtime/sql/change-operators.ts'
+import { partNames } from '../../../additions/table.ts'
 import type { RoleView } from '../../../../runtime/engine/schema/schema.ts'
 import {
   sampleScalars,
@@ -88,7 +88,7 @@ function comparedColumns(schema: GraphQLSchema, definitions: readonly VariableDe
 const nodeIdOf = ({ schema, relation, key }: EntityFacts): string =>
   Buffer.from(JSON.stringify([schema, relation, ...(key ?? []).map(() => 1)])).toString('base64')
 
-const changeParts = [parts.updateInput, ...changeOperatorNames.map((name) => parts[name])]
+const changeParts = partNames.changing.map((part) => partNames.suffixes[part])
 
 /**
  * Written inputs are not empty; of all others only required members are given.

@@ -1,18 +1,26 @@
-import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
-import type { LookupColumn } from '../../contract/lookups.ts'
-import { connectKeys, nestedRelations } from '../../engine/nested-inserts.ts'
-import { planMeant } from './meant.ts'
-import type { Related } from '../../engine/related.ts'
-import type { RoleVisibility } from '../../engine/view.ts'
-import { byField } from '../../engine/visible.ts'
-import { refuse, refusedAt, type Refusal } from '../protocol/failures.ts'
-import { planSharedConflict } from './conflict.ts'
-import { isGiven, memberOf, objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
-import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
-import type { Planner } from './planner.ts'
-import type { NestedInsert, OnConflict, PlacedStep } from './plan-nodes.ts'
-import type { InputStep, Slot, Value } from './values.ts'
-import type { CarriedColumn, ConnectStep, LinkedValue, NestedRows } from './write-steps.ts'
+import type { ColumnFacts, EntityFacts } from '../../../runtime/contract/manifest.ts'
+import type { LookupColumn } from '../../../runtime/contract/lookups.ts'
+import { connectKeys, nestedRelations } from './schema-relations.ts'
+import { planMeant } from '../../../runtime/graphql/plan/meant.ts'
+import type { Related } from '../../../runtime/engine/related.ts'
+import type { RoleVisibility } from '../../../runtime/engine/view.ts'
+import { byField } from '../../../runtime/engine/visible.ts'
+import { refuse, refusedAt, type Refusal } from '../../../runtime/graphql/protocol/failures.ts'
+import { planSharedConflict } from '../../../runtime/graphql/plan/conflict.ts'
+import {
+  isGiven,
+  memberOf,
+  objectsIn,
+  slotOf,
+  type Args,
+  type Input,
+  type ObjectInput,
+} from '../../../runtime/graphql/plan/input.ts'
+import { columnNamed, encodingOf, presetsOf } from '../../../runtime/graphql/plan/inputs.ts'
+import type { Planner } from '../../../runtime/graphql/plan/planner.ts'
+import type { Insert, OnConflict } from '../../../runtime/graphql/plan/plan-nodes.ts'
+import type { InputStep, Slot, Value } from '../../../runtime/graphql/plan/values.ts'
+import type { CarriedColumn, ConnectStep, LinkedValue, NestedInsert, NestedRows, PlacedStep } from './plan-steps.ts'
 
 /**
  * Inserts with related rows (`nestedWrites`, spec/graphql.md 17.6).
@@ -24,13 +32,13 @@ import type { CarriedColumn, ConnectStep, LinkedValue, NestedRows } from './writ
  *     childrenOf (reverse), planRows     step 3   insert comment: Link post_id from step 2
  *
  *   Link.from: CarriedColumn { step, column } and the place of the row there for each row here
- *   statements/nested.ts: one statement a step; carried values pass in the setting of statements/carried.ts
+ *   statements.ts: one statement a step; carried values pass in the setting of statements-carried.ts
  */
 
 /** Each is a statement. Nothing but a document made for the purpose has as many. */
 const maxSteps = 100
 
-export function namesRelated(visible: RoleVisibility, entity: EntityFacts, objects: Input): boolean {
+function namesRelated(visible: RoleVisibility, entity: EntityFacts, objects: Input): boolean {
   const related = nestedRelations(visible, entity)
   return objectsIn(objects).some(({ fields }) => fields.some(([name]) => related.has(name)))
 }
@@ -53,6 +61,15 @@ export function insertedRows(visible: RoleVisibility, root: EntityFacts, objects
     )
   return count(root, objects)
 }
+
+/** Counts the rows of an insert, if it can contain related ones. */
+export const countInserted = (visible: RoleVisibility, entity: EntityFacts): ((given: Args) => number) | undefined =>
+  nestedRelations(visible, entity).size === 0
+    ? undefined
+    : (given) => {
+        const objects = given('objects')
+        return namesRelated(visible, entity, objects) ? insertedRows(visible, entity, objects) : 0
+      }
 
 export interface Nest {
   readonly planner: Planner
@@ -102,16 +119,19 @@ interface LinkSource extends CarriedColumn {
   readonly places: readonly (number | null)[]
 }
 
-export function planNested(
+/** An insert of which some object names related rows; null: none does. */
+export function planInsert(
   planner: Planner,
-  entity: EntityFacts,
-  key: string,
+  { onConflict, ...change }: Pick<Insert, 'key' | 'entity' | 'members' | 'onConflict'>,
   input: Input,
-  given: Pick<Rows, 'objects' | 'carried' | 'onConflict'>,
-): Pick<NestedInsert, 'steps' | 'own'> {
-  const rows: Rows = { entity, path: [], ...given, isParent: false, links: [] }
+): NestedInsert | null {
+  const { key, entity, members } = change
+  if (!namesRelated(planner.visible, entity, input)) return null
+  const carried = members.some(({ kind }) => kind === 'records') ? entity.key : []
+  const conflict = { onConflict: onConflict ?? null }
+  const rows = { entity, path: [], objects: objectsIn(input), carried, ...conflict, isParent: false, links: [] }
   const { id, steps } = planRows(createNest(planner, key, 'objects', input), rows)
-  return { steps, own: id }
+  return { kind: 'insert-nested', ...change, steps, own: id }
 }
 
 export interface PlannedRows {

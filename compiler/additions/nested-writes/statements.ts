@@ -1,42 +1,26 @@
-import { bare } from '../../sql/ident.ts'
-import { object, toJson } from '../../sql/json.ts'
-import {
-  applied,
-  joined,
-  select,
-  selectList,
-  sql,
-  type Column,
-  type Cte,
-  type Ident,
-  type SelectList,
-  type Sql,
-} from '../../sql/tree.ts'
-import type { NestedInsert, PlacedStep, RelatedUpdate } from '../plan/plan-nodes.ts'
-import type { ConnectStep, InsertStep, WriteStep } from '../plan/write-steps.ts'
-import { carriedName, carriedPairs, counter, equal, fromSetting, keeping, writtenValues } from './carried.ts'
-import { ofMeant } from './meant.ts'
-import { insertSql } from './inserted.ts'
-import { ofKeyed, columnOf, readFor, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
-import { valueParameter } from './parameters.ts'
-import { noSuchRow, skippedRow } from './reasons.ts'
-import { ownStatement, relatedStatement, updatedRow } from './related-changes.ts'
-import { answerJson, answerPairs, refusing } from './writes.ts'
+import type { Root } from '../../../runtime/graphql/plan/plan-nodes.ts'
+import { valueParameter } from '../../../runtime/graphql/statements/parameters.ts'
+import { noSuchRow, skippedRow } from '../../../runtime/graphql/statements/reasons.ts'
+import { readFor, relationOf, seenOutside, type Writer } from '../../../runtime/graphql/statements/source.ts'
+import type { WrittenRoot } from '../../../runtime/graphql/statements/statements.ts'
+import { answerJson, answerPairs, refusing } from '../../../runtime/graphql/statements/writes.ts'
+import { bare } from '../../../runtime/sql/ident.ts'
+import { object, toJson } from '../../../runtime/sql/json.ts'
+import { joined, select, selectList, sql, type Cte, type SelectList } from '../../../runtime/sql/tree.ts'
+import type { ConnectStep, InsertStep, NestedInsert, PlacedStep, WriteStep } from './plan-steps.ts'
+import { answersItself, atOnceStatement, isAtOnce } from './statements-at-once.ts'
+import { carriedName, carriedPairs, counter, equal, fromSetting, keeping, writtenValues } from './statements-carried.ts'
+import { foundRows, givenRows, insertSql, isAnsweredByLast, place, type WithSteps } from './statements-inserts.ts'
+import { ownStatement, relatedStatement, updatedRow } from './statements-updates.ts'
 
 /**
  * Inserts with related rows (spec/graphql.md 17.6): a statement for each step, so that policies, triggers and defaults
  * of one see the rows of earlier ones, and a statement that answers. If no difference is observable, all of it is one
- * statement (at-once.ts).
+ * statement (statements-at-once.ts).
  */
 
-export type WithSteps = NestedInsert | RelatedUpdate
-
-/** Whether no read is needed after the writes: the last step knows the number of rows. */
-export const isAnsweredByLast = (root: WithSteps): boolean =>
-  root.kind === 'insert-nested' && root.members.every(({ kind }) => kind !== 'records')
-
 /** The statement of a step. Its answer is ignored, unless it answers the field. */
-export function stepStatement(writer: Writer, root: WithSteps, place: number): SelectList {
+function stepStatement(writer: Writer, root: WithSteps, place: number): SelectList {
   const step = root.steps[place]
   if (step === undefined) throw new Error(`there is no step ${place}`)
   const isFirst = place === 0
@@ -78,16 +62,6 @@ function insertStatement(
   return selectList([{ value: checked, as: bare('r') }], [cte])
 }
 
-const place = bare('n')
-
-export interface FoundRows {
-  readonly cte: Cte
-  /** The value of a column that other steps need. */
-  readonly column: (name: string) => Ident
-  /** Whether some key has no row that the caller sees. */
-  readonly isMissing: Sql
-}
-
 /** Finds a row for each key, and refuses the field if the caller does not see one of them. */
 function connectStatement(
   writer: Writer,
@@ -100,65 +74,8 @@ function connectStatement(
   return selectList([{ value: refusing(isMissing, noSuchRow, kept), as: bare('r') }], [cte])
 }
 
-export function foundRows(writer: Writer, root: WithSteps, step: ConnectStep & WriteStep): FoundRows {
-  const scope = readFor(writer, step.entity, root)
-  const [given, row, found] = [writer.alias('x'), writer.alias('s'), writer.alias('i')]
-  const keys = step.by.map((_, index) => bare('k', index))
-  const names = step.carried.map((_, index) => bare('c', index))
-  const isThere = bare('f')
-  const columns: readonly Column[] = [
-    ...step.carried.map((name, index) => ({ value: scope.column(name), as: bare('c', index) })),
-    { value: sql`true`, as: isThere },
-  ]
-  const one = select(columns, {
-    from: [{ of: relationOf(scope.builder), alias: scope.alias }],
-    where: [
-      ...step.by.map(({ column }, index) => equal(scope, column, sql`${given}.${keys[index] ?? place}`)),
-      ...ofKeyed(
-        scope,
-        step.by.map(({ column }) => column),
-      ),
-      ...ofMeant(scope, step.meant),
-    ],
-    limit: sql`1`,
-  })
-  const rows = select(
-    [...names, isThere].map((name) => ({ value: sql`${row}.${name}` })),
-    {
-      from: [
-        {
-          of: givenRows(
-            scope,
-            step.by.map(({ column, values }) => ({ column, array: valueParameter(values) })),
-            given,
-            keys,
-          ),
-          joins: [{ kind: 'left join lateral', of: one, alias: row, on: sql`true` }],
-        },
-      ],
-      orderBy: [sql`${given}.${place}`],
-    },
-  )
-  return {
-    cte: { name: found, materialized: true, of: rows },
-    column: (name) => bare('c', step.carried.indexOf(name)),
-    isMissing: sql`exists (select from ${found} where ${isThere} is null)`,
-  }
-}
-
-/** Keys as rows of their columns' types, each with its place. */
-function givenRows(
-  scope: Scope,
-  by: readonly { readonly column: string; readonly array: Sql }[],
-  alias: Ident,
-  names: readonly Ident[],
-): Sql {
-  const arrays = by.map(({ column, array }) => applied(columnOf(scope.builder, column).operands, array))
-  return sql`unnest(${joined(arrays, ', ')}) with ordinality as ${alias}(${joined([...names, place], ', ')})`
-}
-
 /** The statement that answers after all writes. */
-export const answerStatement = (writer: Writer, root: WithSteps): SelectList =>
+const answerStatement = (writer: Writer, root: WithSteps): SelectList =>
   root.kind === 'insert-nested' ? rowsStatement(writer, root) : updatedRow(writer, root)
 
 /** The rows by their keys, in the order of the objects. */
@@ -181,4 +98,22 @@ function rowsStatement(writer: Writer, root: NestedInsert): SelectList {
   const count = sql`(${writtenValues} ->> ${counter})::int8`
   const answer = answerJson(writer, root, scope, ordered, count)
   return selectList([{ value: answer, as: bare('r') }], [{ name: scope.alias, materialized: true, of }])
+}
+
+/** A statement for each step, or fewer where nothing can distinguish them. */
+export function writeRoot(root: Root): WrittenRoot | null {
+  if (root.kind !== 'insert-nested' && root.kind !== 'update-related') return null
+  const about = root.steps.map(({ argument }) => argument)
+  const each = root.steps.map((_, place) => (writer: Writer) => stepStatement(writer, root, place))
+  const answer = (writer: Writer): SelectList => answerStatement(writer, root)
+  const steps = isAnsweredByLast(root)
+    ? { statements: each, about }
+    : { statements: [...each, answer], about: [...about, undefined] }
+  if (root.kind === 'update-related' || !isAtOnce(root)) return { steps }
+  const own = root.steps.find(({ id }) => id === root.own)?.argument
+  const all = (writer: Writer): SelectList => atOnceStatement(writer, root)
+  const whole = answersItself(root)
+    ? { statements: [all], about: [own], several: true as const }
+    : { statements: [all, answer], about: [own, undefined], several: true as const }
+  return { steps, whole }
 }

@@ -1,7 +1,7 @@
-import { literal, applied, joined, sql, trusted, type Ident, type Sql } from '../../sql/tree.ts'
-import type { CarriedColumn, WriteStep } from '../plan/write-steps.ts'
-import { nullReferred } from './reasons.ts'
-import { columnOf, type Scope } from './source.ts'
+import { literal, applied, joined, sql, trusted, type Ident, type Sql } from '../../../runtime/sql/tree.ts'
+import type { CarriedColumn, WriteStep } from './plan-steps.ts'
+import { nullReferred } from '../../../runtime/graphql/statements/reasons.ts'
+import { columnOf, type Scope } from '../../../runtime/graphql/statements/source.ts'
 
 /**
  * Values that the steps of a change need from earlier rows (spec/graphql.md 17.6), generated keys above all: they are

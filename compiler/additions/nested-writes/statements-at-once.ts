@@ -1,13 +1,13 @@
-import { bare } from '../../sql/ident.ts'
-import { object, toJson } from '../../sql/json.ts'
-import { joined, selectList, sql, type Cte, type SelectList, type Sql } from '../../sql/tree.ts'
-import type { NestedInsert, Row } from '../plan/plan-nodes.ts'
-import { carriedPairs, counter, keeping, type ReadCarried } from './carried.ts'
-import { insertSql } from './inserted.ts'
-import { foundRows, isAnsweredByLast } from './nested.ts'
-import { noSuchRow } from './reasons.ts'
-import { readFor, seenOutside, type Scope, type Writer } from './source.ts'
-import { answerJson, answerPairs, refusing } from './writes.ts'
+import type { NestedInsert } from './plan-steps.ts'
+import { bare } from '../../../runtime/sql/ident.ts'
+import { object, toJson } from '../../../runtime/sql/json.ts'
+import { joined, selectList, sql, type Cte, type SelectList, type Sql } from '../../../runtime/sql/tree.ts'
+import type { Row } from '../../../runtime/graphql/plan/plan-nodes.ts'
+import { carriedPairs, counter, keeping, type ReadCarried } from './statements-carried.ts'
+import { foundRows, insertSql, isAnsweredByLast } from './statements-inserts.ts'
+import { noSuchRow } from '../../../runtime/graphql/statements/reasons.ts'
+import { readFor, seenOutside, type Scope, type Writer } from '../../../runtime/graphql/statements/source.ts'
+import { answerJson, answerPairs, refusing } from '../../../runtime/graphql/statements/writes.ts'
 
 /**
  * An insert with related rows as one statement (spec/graphql.md 17.6), if the owner's triggers and defaults cannot

@@ -1,17 +1,24 @@
-import { bare, ident } from '../../sql/ident.ts'
-import { toJson } from '../../sql/json.ts'
-import { joined, selectList, sql, type Cte, type SelectList, type Sql } from '../../sql/tree.ts'
-import type { PlacedStep, RelatedUpdate } from '../plan/plan-nodes.ts'
-import type { CarriedColumn, OwnStep, RelatedStep } from '../plan/write-steps.ts'
-import { carriedPairs, equal, keeping, carriedValues, referring } from './carried.ts'
-import { givenRows } from './changes.ts'
-import { keyEquals } from './filter.ts'
-import { ofKeyed, readFor, relationOf, seenOutside, type Part, type Scope, type Writer } from './source.ts'
-import { valueParameter } from './parameters.ts'
-import { noRelatedRow, noRowToUpdate, noSuchRow, sameKeyTwice } from './reasons.ts'
-import { rowFrom } from './rows.ts'
-import { settings } from './set.ts'
-import { refusing } from './writes.ts'
+import { bare, ident } from '../../../runtime/sql/ident.ts'
+import { toJson } from '../../../runtime/sql/json.ts'
+import { joined, selectList, sql, type Cte, type SelectList, type Sql } from '../../../runtime/sql/tree.ts'
+import type { CarriedColumn, OwnStep, PlacedStep, RelatedStep, RelatedUpdate } from './plan-steps.ts'
+import { carriedPairs, equal, keeping, carriedValues, referring } from './statements-carried.ts'
+import { givenRows } from '../../../runtime/graphql/statements/changes.ts'
+import { keyEquals } from '../../../runtime/graphql/statements/filter.ts'
+import {
+  ofKeyed,
+  readFor,
+  relationOf,
+  seenOutside,
+  type Part,
+  type Scope,
+  type Writer,
+} from '../../../runtime/graphql/statements/source.ts'
+import { valueParameter } from '../../../runtime/graphql/statements/parameters.ts'
+import { noRelatedRow, noRowToUpdate, noSuchRow, sameKeyTwice } from '../../../runtime/graphql/statements/reasons.ts'
+import { rowFrom } from '../../../runtime/graphql/statements/rows.ts'
+import { settings } from '../../../runtime/graphql/statements/set.ts'
+import { refusing } from '../../../runtime/graphql/statements/writes.ts'
 
 /** An update by key with related rows (spec/graphql.md 17.6): as for inserts, a statement for each step. */
 

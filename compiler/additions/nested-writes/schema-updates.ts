@@ -1,11 +1,18 @@
 import { GraphQLInputObjectType, GraphQLList, type GraphQLInputFieldConfig, type GraphQLInputType } from 'graphql'
-import { changeForms, changeParts, type ChangePart } from '../../contract/related-change-forms.ts'
-import type { EntityFacts } from '../../contract/manifest.ts'
-import { changeMembers, relatedChanges, type ChangeMember } from '../related-change-facts.ts'
-import type { RoleVisibility } from '../view.ts'
-import { alternativesOfRow, insertInput } from './nested.ts'
-import { scalars } from './scalars.ts'
-import { nonNull, typeName, type MakePart, type SchemaTypes } from './types.ts'
+import { changeForms, changeParts, parts, type ChangePart } from './facts.ts'
+import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
+import { changeMembers, relatedChanges, type ChangeMember } from './schema-relations.ts'
+import type { RoleVisibility } from '../../../runtime/engine/view.ts'
+import { rowChanges } from '../../../runtime/engine/schema/writes.ts'
+import { scalars } from '../../../runtime/engine/schema/scalars.ts'
+import { nonNull, type MakePart, type SchemaTypes } from '../../../runtime/engine/schema/types.ts'
+
+export const insertInput = (entity: EntityFacts, types: SchemaTypes): GraphQLInputObjectType =>
+  types.part(entity, 'insertInput') as GraphQLInputObjectType
+
+/** One change per related row, unless arguments may accompany it. */
+export const alternativesOfRow = (entity: EntityFacts, types: SchemaTypes): { readonly isOneOf?: true } =>
+  Object.keys(types.insertArguments(entity)).length === 0 ? types.alternatives(entity) : {}
 
 /** Related rows in an update by key (`nestedWrites` with `updates`, spec/graphql.md 17.6). */
 
@@ -15,7 +22,7 @@ export const makeRelatedInput =
     const related = [...relatedChanges(visible, entity)]
     if (related.length === 0) return undefined
     return new GraphQLInputObjectType({
-      name: typeName(entity, 'relatedInput'),
+      name: entity.name + parts.relatedInput,
       description: `What is to become of the rows that are related to one of ${entity.name}.`,
       fields: () =>
         Object.fromEntries(
@@ -45,13 +52,16 @@ const makeChange =
     if (members.length === 0) return undefined
     const { of } = changeForms[part]
     return new GraphQLInputObjectType({
-      name: typeName(entity, part),
+      name: entity.name + parts[part],
       ...(of !== 'children' && alternativesOfRow(entity, types)),
       description: `What is to become of rows of ${entity.name} that are related to one${of === 'children' ? '' : ', one thing'}.`,
       fields: () =>
         Object.fromEntries(
           members.flatMap((member): (readonly [string, GraphQLInputFieldConfig])[] => [
-            [member, { type: memberType(entity, types, of === 'children', member), description: helps[member] }],
+            [
+              member,
+              { type: memberType(visible, entity, types, of === 'children', member), description: helps[member] },
+            ],
             ...(member === 'insert' ? Object.entries(types.insertArguments(entity)) : []),
           ]),
         ),
@@ -66,7 +76,13 @@ const helps: Readonly<Record<ChangeMember, string>> = {
   delete: 'Removes rows that are related.',
 }
 
-function memberType(entity: EntityFacts, types: SchemaTypes, isMany: boolean, member: ChangeMember): GraphQLInputType {
+function memberType(
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  types: SchemaTypes,
+  isMany: boolean,
+  member: ChangeMember,
+): GraphQLInputType {
   const many = (type: GraphQLInputObjectType): GraphQLInputType => (isMany ? new GraphQLList(nonNull(type)) : type)
   switch (member) {
     case 'insert':
@@ -74,7 +90,9 @@ function memberType(entity: EntityFacts, types: SchemaTypes, isMany: boolean, me
     case 'connect':
       return many(types.part(entity, 'keyInput') as GraphQLInputObjectType)
     case 'update':
-      return many(types.part(entity, isMany ? 'rowInput' : 'updateInput') as GraphQLInputObjectType)
+      return isMany
+        ? many(rowChanges(visible, entity)?.input(types) as GraphQLInputObjectType)
+        : (types.part(entity, 'updateInput') as GraphQLInputObjectType)
     case 'disconnect':
     case 'delete':
       return isMany ? many(types.part(entity, 'keyInput') as GraphQLInputObjectType) : scalars.Boolean

@@ -1,20 +1,33 @@
-import type { LookupColumn, RowKey } from '../../contract/lookups.ts'
-import type { EntityFacts } from '../../contract/manifest.ts'
-import { changeForms } from '../../contract/related-change-forms.ts'
-import { rowKey } from '../../engine/changes.ts'
-import { connectKeys } from '../../engine/nested-inserts.ts'
+import type { LookupColumn, RowKey } from '../../../runtime/contract/lookups.ts'
+import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
+import { changeForms } from './facts.ts'
+import { rowChanges } from '../../../runtime/engine/schema/writes.ts'
 import {
   argumentName,
+  connectKeys,
   nullableColumns,
   relatedChanges,
   takesRelated,
   type ChangeMember,
   type RelatedChange,
-} from '../../engine/related-change-facts.ts'
-import type { RoleVisibility } from '../../engine/view.ts'
-import { namedChanges, planKey, planRowSets, planSetOf, type NamedChange } from './changes.ts'
-import { memberOf, objectsIn, inputValue, type Input, type ObjectInput } from './input.ts'
-import { presetsOf } from './inputs.ts'
+} from './schema-relations.ts'
+import type { RoleVisibility } from '../../../runtime/engine/view.ts'
+import {
+  namedChanges,
+  planKey,
+  planRowSets,
+  planSetOf,
+  type NamedChange,
+} from '../../../runtime/graphql/plan/changes.ts'
+import {
+  memberOf,
+  objectsIn,
+  inputValue,
+  type Args,
+  type Input,
+  type ObjectInput,
+} from '../../../runtime/graphql/plan/input.ts'
+import { presetsOf } from '../../../runtime/graphql/plan/inputs.ts'
 import {
   argumentOf,
   checkOne,
@@ -27,11 +40,10 @@ import {
   planParents,
   planRows,
   type Nest,
-} from './nested.ts'
-import type { Planner, SelectedField } from './planner.ts'
-import type { PlacedStep, RelatedUpdate } from './plan-nodes.ts'
-import type { InputStep, Slot } from './values.ts'
-import type { ColumnLink, LinkedValue, OwnStep, RelatedStep } from './write-steps.ts'
+} from './plan.ts'
+import type { Planner, SelectedField } from '../../../runtime/graphql/plan/planner.ts'
+import type { InputStep, Slot } from '../../../runtime/graphql/plan/values.ts'
+import type { ColumnLink, LinkedValue, OwnStep, PlacedStep, RelatedStep, RelatedUpdate } from './plan-steps.ts'
 
 /** Related rows in an update by key (`nestedWrites` with `updates`, spec/graphql.md 17.6). */
 
@@ -55,7 +67,7 @@ const namedIn = (visible: RoleVisibility, entity: EntityFacts, related: Input): 
   })
 
 /** The number of rows that `related` names, nested ones included. */
-export const relatedRows = (visible: RoleVisibility, entity: EntityFacts, related: Input): number =>
+const relatedRows = (visible: RoleVisibility, entity: EntityFacts, related: Input): number =>
   namedIn(visible, entity, related)
     .flatMap(({ change, input, members }) =>
       members.map((member) => {
@@ -66,8 +78,16 @@ export const relatedRows = (visible: RoleVisibility, entity: EntityFacts, relate
     )
     .reduce((sum, count) => sum + count, 0)
 
+/** Counts the rows that an update by this key names, if it takes related ones. */
+export const countRelated = (
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  key: RowKey,
+): ((given: Args) => number) | undefined =>
+  takesRelated(visible, entity, key) ? (given) => relatedRows(visible, entity, given(argumentName)) : undefined
+
 /** The row of an update by key with related ones; null if it names none. */
-export function planRelated(
+export function planRowUpdate(
   planner: Planner,
   entity: EntityFacts,
   key: RowKey,
@@ -200,7 +220,7 @@ function planChild(
   const belonging = pairs(relation.foreign, relation.local, own)
   const isMany = changeForms[part].of === 'children'
   if (member === 'update') {
-    const key = isMany ? rowKey(nest.planner.visible, target) : null
+    const key = isMany ? (rowChanges(nest.planner.visible, target)?.key ?? null) : null
     if (key === null) return [related(nest, target, path, { belonging, set: planSetOf(nest.planner, target, given) })]
     const slot: Slot = { kind: 'within', of: nest.objects, path }
     const rows = planRowSets(nest.planner, target, key, { items: objectsIn(given), slot, field: nest.key })

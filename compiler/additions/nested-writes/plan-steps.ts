@@ -1,8 +1,9 @@
-import type { EntityFacts } from '../../contract/manifest.ts'
-import type { Meant } from '../../contract/stated.ts'
-import type { PresetPlace } from '../../engine/visible.ts'
-import type { ColumnChange, RowSets } from './column-changes.ts'
-import type { Value } from './values.ts'
+import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
+import type { Meant } from '../../../runtime/contract/stated.ts'
+import type { PresetPlace } from '../../../runtime/engine/visible.ts'
+import type { RowsChange, OnConflict, Row } from '../../../runtime/graphql/plan/plan-nodes.ts'
+import type { ColumnChange, RowSets } from '../../../runtime/graphql/plan/column-changes.ts'
+import type { Value } from '../../../runtime/graphql/plan/values.ts'
 
 /** The steps of a change with related rows, each of which is a statement (spec/graphql.md 17.6). */
 
@@ -91,4 +92,34 @@ export interface LinkedFrom extends CarriedColumn {
 
 export interface LinkedValue extends CarriedColumn {
   readonly place: number
+}
+
+/** A change of rows and of related ones, each kind of them by its own statement (spec/graphql.md 17.6). */
+export interface ChangeSteps {
+  /** In order: each depends only on earlier ones. */
+  readonly steps: readonly PlacedStep[]
+  /** The step of the rows themselves. */
+  readonly own: number
+}
+
+export interface NestedInsert extends RowsChange, ChangeSteps {
+  readonly kind: 'insert-nested'
+}
+
+/** One row by a key, with related ones; the answer is the row itself. */
+export interface RelatedUpdate extends ChangeSteps {
+  readonly kind: 'update-related'
+  readonly key: string
+  readonly entity: EntityFacts
+  readonly row: Row
+}
+
+/** A step, with the treatment of existing rows. */
+export type PlacedStep = WriteStep & { readonly onConflict?: OnConflict }
+
+declare module '../../../runtime/graphql/plan/plan-nodes.ts' {
+  interface AddedRoots {
+    readonly nestedInsert: NestedInsert
+    readonly relatedUpdate: RelatedUpdate
+  }
 }
