@@ -3,6 +3,7 @@ import { createFollower } from '../../compiler/following/serving/followed-source
 import { openDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
 import { createService } from '../../compiler/additions/service.ts'
+import type { ServiceParts } from '../../runtime/graphql/serve.ts'
 import type { TestDatabase } from '../../test/support/database.ts'
 import { watchHold } from '../../test/support/held.ts'
 import { withCpu } from '../support/cpu.ts'
@@ -63,12 +64,16 @@ function serve(db: TestDatabase): Served {
     tell = compiled.diagnose
   }
   const source = createFollower({ compiler, query, version, guarded: true, report })
-  const service = createService({ database, source })
-  const ask = async (): Promise<void> => {
+  return { database, ask: askFrom({ database, source }), tell: () => tell() }
+}
+
+/** Reads `tab_7`, which no change touches. */
+export function askFrom(parts: ServiceParts): () => Promise<void> {
+  const service = createService(parts)
+  return async () => {
     const { outcome, body } = await service.serve(request, { role: 'anon', claims: '{"role":"anon"}' })
     if (outcome !== 'ok') throw new Error(body.toString())
   }
-  return { database, ask, tell: () => tell() }
 }
 
 const timed = async (work: () => Promise<unknown>): Promise<number> => {

@@ -1,6 +1,7 @@
 import type { RunRecord } from '../support/record.ts'
 import { figure, median, quantile, ratios, spreadText } from '../support/statistics.ts'
 import type { Row } from '../support/table.ts'
+import type { BesideReads } from './beside.ts'
 import type { Followed } from './measure.ts'
 
 /** A row for each size and kind of change; the ratios are of a first request to the warm one after it. */
@@ -45,5 +46,26 @@ export const followFigures = (all: readonly Followed[]): RunRecord['figures'] =>
       ...Object.entries(series).flatMap(([change, values]) =>
         Object.entries(values).map(([name, list]) => [`follow.${tables}.${change}.${name}`, list] as const),
       ),
+    ]),
+  )
+
+/** Ratios are of reads beside alters to those before. */
+export const besideRows = (all: readonly BesideReads[]): readonly Row[] =>
+  all.map(({ tables, alone, beside, refused, changes }) => ({
+    tables,
+    'p50 / p99 ms before': `${figure(median(alone))} / ${figure(quantile(alone, 0.99))}`,
+    'p50 / p99 ms beside': `${figure(median(beside))} / ${figure(quantile(beside, 0.99))}`,
+    '× p50': figure(median(beside) / median(alone)),
+    '× p99': figure(quantile(beside, 0.99) / quantile(alone, 0.99)),
+    refused,
+    'alter p50 / p99 ms': `${figure(median(changes))} / ${figure(quantile(changes, 0.99))}`,
+  }))
+
+export const besideFigures = (all: readonly BesideReads[]): RunRecord['figures'] =>
+  Object.fromEntries(
+    all.flatMap(({ tables, alone, beside, refused }) => [
+      [`follow.${tables}.reads.alone`, alone] as const,
+      [`follow.${tables}.reads.beside`, beside] as const,
+      [`follow.${tables}.reads.refused`, refused] as const,
     ]),
   )

@@ -1,7 +1,15 @@
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { CatalogAnswer, ReadRelation, ReadFunction } from './decode.ts'
-import { nothingKnown, type KnownObjects, mentionedBy, type KnownLists, follow, type KindOfObject } from './known.ts'
+import {
+  nothingKnown,
+  type KnownObjects,
+  mentionedBy,
+  type KnownLists,
+  follow,
+  type KindOfObject,
+  type RestOfAnswer,
+} from './known.ts'
 import type { Catalog, CatalogRelation, Oid, CatalogFunction, CatalogType } from './catalog.ts'
 import { bySchemaAndName, compareBytes } from '../../runtime/lib/text.ts'
 import { share } from '../../runtime/lib/memo/differences.ts'
@@ -13,6 +21,7 @@ import { present } from './diagnostics/diagnostics.ts'
  *
  *   createCatalogReader ─ wholeValues: hashes, or recordedValues: since, doubtful, ownerSamples ─> Postgres
  *   Postgres ─ CatalogAnswer: changed objects, `touched`, `gone`, all short lists ─> join(known, answer)
+ *     completed: a brief answer may not be all               ask again: known, rest null
  *     sharesNames: server, role or type has another name     ask again: nothingKnown
  *     isComplete: the record of changes has a gap            ask again: known, since null
  *     doubtfulIn: refers to a renamed object, lost sequence  ask again: known, these as `doubtful`
@@ -22,7 +31,11 @@ export type JoinOutcome =
   | { readonly kind: 'whole'; readonly known: KnownObjects; readonly catalog: Catalog }
   | { readonly kind: 'ask again'; readonly known: KnownObjects }
 
-export function* join(memo: Memo, known: KnownObjects, answer: CatalogAnswer): Steps<JoinOutcome> {
+export function* join(memo: Memo, known: KnownObjects, given: CatalogAnswer): Steps<JoinOutcome> {
+  if (known.rest !== null && !given.isComplete)
+    return { kind: 'ask again', known: { ...known, since: null, rest: null } }
+  const answer = known.rest === null ? given : completed(known, known.rest, given)
+  if (answer === null) return { kind: 'ask again', known: { ...known, rest: null } }
   if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
   if (!answer.isComplete) return { kind: 'ask again', known: { ...known, since: null } }
   const doubtful = known === nothingKnown ? nothingKnown.doubtful : doubtfulIn(known, answer)
@@ -31,6 +44,29 @@ export function* join(memo: Memo, known: KnownObjects, answer: CatalogAnswer): S
   yield
   return { kind: 'whole', known: next, catalog: yield* catalogOf(memo, next, answer) }
 }
+
+/**
+ * A brief answer with what it leaves out, which is as it was: all that is recorded are known relations, and everything that other
+ * objects take from them is the same (names, owners, types). Names and rights of roles are part of the version. Null: it may not be.
+ */
+function completed(known: KnownObjects, rest: RestOfAnswer, answer: CatalogAnswer): CatalogAnswer | null {
+  const read = new Map(answer.relations.map((relation) => [relation.object.oid, relation]))
+  const isAlone = (oid: Oid): boolean => {
+    const [before, now] = [known.relations.byOid.get(oid)?.object, read.get(oid)]
+    return (
+      before !== undefined &&
+      now !== undefined &&
+      before.owner === now.object.owner &&
+      renamedColumns(before, now.object).length === 0 &&
+      now.mentions.every((type) => known.types.has(type))
+    )
+  }
+  const isAll = known.server === answer.server && rolesIn(rest) === rolesIn(answer) && answer.touched.every(isAlone)
+  return isAll ? { ...answer, ...rest, version: answer.version, types: [...known.types.values()] } : null
+}
+
+/** The part of the version that roles decide (runtime/db/check/version.ts). */
+const rolesIn = ({ version }: Pick<CatalogAnswer, 'version'>): string | undefined => version?.split('.')[1]
 
 const doubtfulIn = (known: KnownObjects, answer: CatalogAnswer): ReadonlySet<Oid> =>
   new Set([...referringToRenamed(known, answer), ...formerOwners(known, answer)])
@@ -118,19 +154,23 @@ function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownObjects>
     answer.functions.map((read) => keepObject(known.functions.byOid.get(read.object.oid), read)),
   )
   yield
-  const { snapshot, counter } = answer
+  const { snapshot, counter, version, roles, memberships, members, schemas, typeSchemas, strays } = answer
   const touched = new Set(answer.touched)
   const renew: typeof renewed = known.since === null ? (_, now) => now : renewed
   const filled = renew(known.filled, answer.filled, (oid) => touched.has(oid))
   return {
     since: counter === null ? null : { snapshot, counter },
+    rest:
+      counter === null || version === null || strays.length > 0
+        ? null
+        : { version, roles, memberships, members, schemas, typeSchemas, strays },
     server: answer.server,
-    roles: new Map(answer.roles.map(({ oid, name }) => [oid, name])),
+    roles: new Map(roles.map(({ oid, name }) => [oid, name])),
     relations,
     functions,
     ownerSamples: ownerSamplesIn(known.ownerSamples, relations, answer),
     types: typesIn(known, answer, mentionedBy(relations, functions)),
-    schemas: answer.schemas.map((schema) =>
+    schemas: schemas.map((schema) =>
       share(
         known.schemas.find(({ oid }) => oid === schema.oid),
         schema,

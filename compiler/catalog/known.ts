@@ -101,6 +101,8 @@ function counted<R extends ReadObject>(
  * and so do the unchanged parts of others: later stages find their memoized results by identity.
  */
 export interface KnownObjects extends Pick<CatalogAnswer, 'server' | 'filled' | 'needy'> {
+  /** Null: something else than relations may have changed as well. Else what a brief answer leaves out. */
+  readonly rest: RestOfAnswer | null
   /** The snapshot and counter from which recorded changes continue; null if only a complete comparison will do. */
   readonly since: RecordPlace | null
   readonly roles: ReadonlyMap<Oid, string>
@@ -115,6 +117,12 @@ export interface KnownObjects extends Pick<CatalogAnswer, 'server' | 'filled' | 
   readonly lists: KnownLists
 }
 
+/** The version is that of these lists. */
+export type RestOfAnswer = Pick<
+  CatalogAnswer,
+  'version' | 'roles' | 'memberships' | 'members' | 'schemas' | 'typeSchemas' | 'strays'
+>
+
 /** Lists that are always read: identical while their content is equal. */
 export type KnownLists = Pick<Catalog, 'roles' | 'memberships' | 'members' | 'filled'>
 
@@ -125,6 +133,7 @@ interface RecordPlace {
 
 export const nothingKnown: KnownObjects = {
   since: null,
+  rest: null,
   server: '',
   roles: new Map(),
   relations: noObjects(),

@@ -1,10 +1,11 @@
 /**
  * The statement that reads a database (PostgreSQL manual, chapter "System Catalogs"): one statement, one snapshot. It
- * has two forms (queries/extent.ts).
+ * has two forms (queries/extent.ts), and a brief one.
  *
  * `whole`: the caller sends the known relations and functions, each with its hash; the answer leaves out those with an
  * equal hash. Without known objects the answer has all of them. `recorded`: the caller sends the place in the record of
- * changes up to which it knows everything, and only later recorded changes are read.
+ * changes up to which it knows everything, and only later recorded changes are read. `brief`: the same of relations alone; the
+ * caller knows from the answer whether that is all (join.ts).
  *
  * It returns rows of a name and a text of JSON: the single facts, and flat lists, one per kind of fact (see rows.ts),
  * the long ones in parts, so that they can be parsed in slices. catalog-rows.ts checks and decode.ts joins them. It works on
@@ -22,7 +23,16 @@ import {
   type Extent,
   type Hashes,
 } from './queries/extent.ts'
-import { FUNCTION_LIST, ROUTINES, ACLS, GRANTS, MEMBERSHIPS, ROLES, SCHEMA_LIST } from './queries/functions.ts'
+import {
+  FUNCTION_LIST,
+  ROUTINES,
+  ACLS,
+  RELATION_ACLS,
+  GRANTS,
+  MEMBERSHIPS,
+  ROLES,
+  SCHEMA_LIST,
+} from './queries/functions.ts'
 import {
   FOREIGN_KEY_LIST,
   UNIQUE_LIST,
@@ -47,6 +57,7 @@ import {
   TYPE_LIST,
   TYPE_SCHEMA_LIST,
   TYPE_TEXTS,
+  typeTexts,
 } from './queries/type-columns.ts'
 import { ROWS, type ListName } from './catalog-rows.ts'
 
@@ -94,12 +105,8 @@ const partsOf = (name: ListName, query: string): string =>
     .map((field) => `'${field}', coalesce(pg_catalog.json_agg(x."${field}"), '[]')`)
     .join(', ')})::pg_catalog.text from (${query}) x${sliced.has(name) ? ' group by x.slice' : ''}`
 
-const statement = (
-  extent: Extent,
-  hashes: Hashes,
-  record: readonly string[],
-  facts: Readonly<Record<'version' | 'counter' | 'isComplete', string>>,
-): string => `with recursive ${[
+/** What the lists select from. */
+const relationParts = (extent: Extent, hashes: Hashes, record: readonly string[]): readonly string[] => [
   PATH,
   SERVED,
   KNOWN[extent],
@@ -111,6 +118,10 @@ const statement = (
   RELATIONS,
   ATTRIBUTES,
   SEQUENCES,
+]
+
+const allParts = (extent: Extent, hashes: Hashes, record: readonly string[]): readonly string[] => [
+  ...relationParts(extent, hashes, record),
   ROUTINES[extent],
   MENTIONED[extent],
   TYPES,
@@ -118,7 +129,15 @@ const statement = (
   PATTERNS,
   HOMES,
   ACLS,
-].join(',\n')}
+]
+
+type Facts = Readonly<Record<'version' | 'counter' | 'isComplete', string>>
+
+const statement = (
+  parts: readonly string[],
+  answered: Readonly<Partial<Record<ListName, string>>>,
+  facts: Facts,
+): string => `with recursive ${parts.join(',\n')}
 select 'facts' as part, pg_catalog.json_build_object(
   'version', (${facts.version})::pg_catalog.text,
   'isComplete', ${facts.isComplete},
@@ -130,7 +149,7 @@ select 'facts' as part, pg_catalog.json_build_object(
   'databaseOwner', (select pg_catalog.pg_get_userbyid(datdba) from pg_catalog.pg_database
     where datname = pg_catalog.current_database())
 )::pg_catalog.text as content
-${Object.entries(lists(extent))
+${Object.entries(answered)
   .map(([name, query]) => `union all ${partsOf(name as ListName, query)}`)
   .join('\n')}`
 
@@ -141,7 +160,19 @@ ${Object.entries(lists(extent))
  * read without a hash is read once more.
  */
 export const wholeQuery = (version: string | null, counter: string | null, hashes: Hashes): string =>
-  statement('whole', hashes, [], { version: version ?? 'null', counter: counter ?? 'null', isComplete: 'true' })
+  statement(allParts('whole', hashes, []), lists('whole'), {
+    version: version ?? 'null',
+    counter: counter ?? 'null',
+    isComplete: 'true',
+  })
+
+const recordParts = (counter: string): readonly string[] => [recordSince(counter, '$5', '$6'), TOUCHED]
+
+const recordFacts = (version: string | null, counter: string): Facts => ({
+  version: version ?? 'null',
+  counter,
+  isComplete: '(select everything from record)',
+})
 
 /**
  * Reads the changes recorded since. $1 text[]: schemas to serve; $2 oid[]: known relations that are not served; $3:
@@ -150,8 +181,19 @@ export const wholeQuery = (version: string | null, counter: string | null, hashe
  * is false, the record is incomplete, and the answer contains nothing else.
  */
 export const recordedQuery = (version: string | null, counter: string): string =>
-  statement('recorded', 'made', [recordSince(counter, '$5', '$6'), TOUCHED], {
-    version: version ?? 'null',
-    counter,
-    isComplete: '(select everything from record)',
-  })
+  statement(allParts('recorded', 'made', recordParts(counter)), lists('recorded'), recordFacts(version, counter))
+
+const { touched, grants, relations, columns, sequences, uniques, foreignKeys, filled, needy } = lists('recorded')
+
+const briefLists = {
+  ...{ touched, grants, relations, columns, sequences, uniques, foreignKeys, filled, needy },
+  typeTexts: typeTexts('select null, null where false'),
+}
+
+/** Reads of the changes recorded since what is about relations, which a later complete read reads once more. Parameters as above. */
+export const briefQuery = (version: string | null, counter: string): string =>
+  statement(
+    [...relationParts('recorded', 'left out', recordParts(counter)), RELATION_ACLS],
+    briefLists,
+    recordFacts(version, counter),
+  )

@@ -1,6 +1,6 @@
 import { text, bool, eachOf, nullable, oneWordOf, type AnswerPart, ROWS } from './catalog-rows.ts'
 import type { Catalog, Oid, CatalogDistributed, CatalogPolicy } from './catalog.ts'
-import { PATH, recordedQuery, wholeQuery } from './queries.ts'
+import { briefQuery, PATH, recordedQuery, wholeQuery } from './queries.ts'
 import { createMemo } from '../../runtime/lib/memo/memo.ts'
 import { inTurns } from '../../runtime/lib/steps.ts'
 import { decodeAnswer } from './decode.ts'
@@ -223,19 +223,32 @@ interface Question {
   readonly known: KnownObjects
 }
 
-const recordedName = 'catalograph.recorded'
+/** Names of the statements of recorded changes. */
+const [recordedName, briefName] = ['catalograph.recorded', 'catalograph.brief']
 
 /** Selects the statement: if changes are recorded, nothing is compared while the record is complete. */
 function createQuestion(version: string | null, counter: string | null): (known: KnownObjects) => Question {
   const whole = wholeQuery(version, counter, 'made')
   const record =
-    counter === null ? null : { first: wholeQuery(version, counter, 'left out'), text: recordedQuery(version, counter) }
+    counter === null
+      ? null
+      : {
+          first: wholeQuery(version, counter, 'left out'),
+          text: recordedQuery(version, counter),
+          brief: briefQuery(version, counter),
+        }
   return (known) => {
-    const { since } = known
+    const { since, rest } = known
+    if (record !== null && since !== null && rest !== null)
+      return { text: record.brief, name: briefName, values: recordedValues(known, since), known }
     if (record !== null && since !== null)
       return { text: record.text, name: recordedName, values: recordedValues(known, since), known }
     if (record !== null && known === nothingKnown) return { text: record.first, values: wholeValues(known), known }
-    return { text: whole, values: wholeValues(known), known: since === null ? known : { ...known, since: null } }
+    return {
+      text: whole,
+      values: wholeValues(known),
+      known: since === null ? known : { ...known, since: null, rest: null },
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createCatalogReader, readCatalog } from '../../compiler/catalog/read.ts'
 import { createCompiler, type Compiled } from '../../compiler/compile.ts'
-import { laterState } from '../../compiler/following/serving/later-state.ts'
+import { createJudgeLater } from '../../compiler/following/serving/later-state.ts'
 import type { EntityFacts } from '../../runtime/contract/manifest.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
 import { withoutMemory } from '../../runtime/lib/memo/memo.ts'
@@ -236,7 +236,7 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
     expect(applied.length).toBeGreaterThan(count / 6)
   })
 
-  test(`keeps what laterState says as it was (SEED=${seed})`, { timeout: 60_000 + count * 500 }, async () => {
+  test(`keeps what is judged to hold as it was (SEED=${seed})`, { timeout: 60_000 + count * 500 }, async () => {
     const { db } = (await database.query('select current_database() as db')).rows[0]
     const follower = createCompiler({ query: database.query, ...options })
     const besides = ({ revision, model }: Compiled, changed: readonly string[]): unknown => {
@@ -252,17 +252,21 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
       }
     }
     let before = await follower.compile()
+    let judge = createJudgeLater(before)
     let kept = 0
     for (const [statement, number] of fc.sample(step, { numRuns: 2 * count, seed: seed + 1 })) {
       const text = statement.replaceAll('%', String(number)).replaceAll('{db}', db)
       await database.query(text).catch(() => database.query('rollback'))
-      const later = laterState(before, await follower.readAhead())
+      const later = judge(await follower.readAhead())
       const now = await follower.compile()
       if (later !== null && later.version === now.revision.version) {
         kept += 1
         expect(besides(now, later.changed), text).toEqual(besides(before, later.changed))
       }
+      // Some states are judged after several changes.
+      if (later !== null && number % 3 > 0) continue
       before = now
+      judge = createJudgeLater(before)
     }
     expect(kept).toBeGreaterThan(count / 12)
   })
@@ -299,7 +303,8 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
         'select cardinality(objects) as objects from catalograph.schema_record where not pg_visible_in_snapshot(xid, $1)',
         [before.at],
       )
-      expect(rows).toEqual([{ objects: 1 }])
+      // The table, and once that something without a name changed as well.
+      expect(rows).toEqual([{ objects: 2 }])
       expect(await read()).toEqual(await readCatalog(database.query, options))
     })
 

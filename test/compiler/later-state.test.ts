@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
-import { laterState } from '../../compiler/following/serving/later-state.ts'
+import { createJudgeLater } from '../../compiler/following/serving/later-state.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
 import { createDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
@@ -37,7 +37,7 @@ const changedBy = async (sql: string): Promise<readonly string[] | null> => {
   const before = await compiler.compile()
   await query(`begin; ${sql}`)
   try {
-    const later = laterState(before, await compiler.readAhead())
+    const later = createJudgeLater(before)(await compiler.readAhead())
     return later && later.changed.map((id) => (JSON.parse(id) as readonly string[])[1] ?? '')
   } finally {
     await query('rollback')

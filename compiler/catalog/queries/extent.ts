@@ -136,7 +136,8 @@ const reassigned = `(select coalesce(pg_catalog.bool_or(whole), false) from (
  * Recorded objects, relations that must be read again, and functions whose own rows were written since. The event of a
  * GRANT does not name the object: relations are then searched by their rows, and if columns may have been named, these
  * too. Of an unchanged row only the header is read; indexes and the like are found too, but are not in `places`. There
- * are few functions beside the thousands of relations, so these are always searched. The result passes through an
+ * are few functions beside the thousands of relations, so these are always searched, except our own, which triggers of live relations
+ * make. The result passes through an
  * array, for which the planner expects few rows: else it would consider the statement expensive, and compile it (JIT).
  */
 export const TOUCHED = `touched as materialized (
@@ -145,7 +146,7 @@ export const TOUCHED = `touched as materialized (
   union select pg_catalog.unnest(array(select c.oid from pg_catalog.pg_class c
   where ((select unnamed from record) or ${reassigned}) and c.oid >= ${firstNormalOid} and ${writtenSince('c')}))
   union select p.oid from pg_catalog.pg_proc p
-  where p.oid >= ${firstNormalOid} and ${writtenSince('p')}
+  where p.oid >= ${firstNormalOid} and p.pronamespace <> 'catalograph'::pg_catalog.regnamespace and ${writtenSince('p')}
   union select pg_catalog.unnest(array(select a.attrelid from pg_catalog.pg_attribute a
   where (select granted from record) and a.attrelid >= ${firstNormalOid} and a.attnum > '0' and ${writtenSince('a')}))
 )`

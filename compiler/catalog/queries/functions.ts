@@ -32,14 +32,17 @@ export const FUNCTION_LIST = `select p.oid, p.hash::pg_catalog.text as hash, p.n
   order by p.nspname, p.proname,
     case path.value when '' then pg_catalog.oidvectortypes(p.proargtypes) end collate pg_catalog."C"`
 
-/** Distinct ACLs: most objects of a database share a few. */
-export const ACLS = `acls as materialized (
+const acls = (holders: readonly string[]): string => `acls as materialized (
   select a.acl as items, ${aclKey('a.acl')} as acl from (
-    select acl from served union select acl from relations union select acl from routines union select acl from types
-    union select acl from homes
-    union select attacl from attributes where attacl is not null
+    ${holders.map((holder) => `select acl from ${holder} union`).join(' ')}
+    select attacl from attributes where attacl is not null
   ) a
 )`
+
+/** Distinct ACLs: most objects of a database share a few. */
+export const ACLS = acls(['served', 'relations', 'routines', 'types', 'homes'])
+
+export const RELATION_ACLS = acls(['relations'])
 
 export const ROLES = `select oid, rolname as name, rolsuper as superuser, rolinherit as inherit, rolbypassrls as "bypassRls"
   from pg_catalog.pg_roles order by rolname`

@@ -90,12 +90,12 @@ const places: readonly Place[] = [
   { rows: 'pg_trigger t', object: 't.tgrelid', reads: `t.tgqual is not null and ${inExpression('t.tgqual')}` },
   {
     rows: 'pg_class c join pg_catalog.pg_constraint k on k.conrelid = c.oid',
-    object: 'k.conrelid',
+    object: 'c.oid',
     reads: `c.relchecks > '0' and ${isOwnObject('c')} and k.contype = 'c' and ${inExpression('k.conbin')}`,
   },
   {
     rows: 'pg_type t join pg_catalog.pg_constraint k on k.contypid = t.oid',
-    object: 'k.contypid',
+    object: 't.oid',
     reads: `t.typtype = 'd' and ${isOwnObject('t')} and ${inExpression('k.conbin')}`,
   },
 ]

@@ -99,11 +99,16 @@ export const HOMES = `homes as materialized (
     and n.nspname <> 'information_schema' and not pg_catalog.starts_with(n.nspname, 'pg_')
 )`
 
-/** Names of types from format_type; distinct pairs of type and modifier. */
-export const TYPE_TEXTS = `select named.oid as type, named.modifier,
+/**
+ * Names of types from format_type; distinct pairs of type and modifier.
+ * @param others SQL of further pairs
+ */
+export const typeTexts = (others: string): string => `select named.oid as type, named.modifier,
     case path.value when '' then nullif(pg_catalog.format_type(named.oid, named.modifier), '???') end as text
-  from (select atttypid as oid, atttypmod as modifier from attributes union select oid, -1 from types) named
+  from (select atttypid as oid, atttypmod as modifier from attributes union ${others}) named
   cross join path`
+
+export const TYPE_TEXTS = typeTexts('select oid, -1 from types')
 
 export const TYPE_SCHEMA_LIST = `select h.nspname as name, ${aclKey('h.acl')} as acl from homes h order by h.nspname`
 

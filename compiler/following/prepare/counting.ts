@@ -61,6 +61,13 @@ const recordedClasses = [
   ...['pg_rewrite', 'pg_statistic_ext', 'pg_publication_rel'],
 ]
 
+/**
+ * In the place of an object that is not among these classes, or has no name: a reader finds it without that, and knows from it that
+ * not only relations changed.
+ */
+const unnamedObject = "'0'::pg_catalog.oid"
+const onlyUnnamed = `array[${unnamedObject}]`
+
 /** Catalogues of a relation's parts with their own names. */
 const partClasses = ['pg_constraint', 'pg_attrdef', 'pg_trigger', 'pg_policy', 'pg_rewrite']
 
@@ -82,7 +89,7 @@ const record = (
   unnamed: string,
 ): string => `if pg_catalog.current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
       changed := null;
-    elsif changed <> '{}' then
+    elsif not changed <@ ${onlyUnnamed} then
       if exists (select from pg_catalog.pg_inherits i where i.inhrelid = any (changed))
         or exists (select from pg_catalog.pg_inherits i where i.inhparent = any (changed))
         or exists (select from pg_catalog.pg_class c where c.oid = any (changed) and c.relkind = 'p') then
@@ -137,7 +144,7 @@ const mayNameColumns = `(pg_catalog.strpos(context, E'\\n') > 0
 
 /**
  * A GRANT on a schema makes Postgres plan everything again that a session has planned (PlanCacheSysCallback), so that few and small
- * statements run for it. Its events name no objects.
+ * statements run for it. Its events name no objects; those on the functions and sequences of live triggers are of no API.
  */
 const countingBody = ({ counts, known, grants, from }: EventFacts): string => `
 declare
@@ -154,19 +161,26 @@ begin
   if tg_tag = 'CREATE EXTENSION' then perform catalograph.follow_shards(); end if;
   if tg_tag in ('GRANT', 'REVOKE') then
     counts := true;
-    changed := '{}';
     select ${grants} into granted from pg_catalog.pg_event_trigger_ddl_commands() c;
+    changed := case when granted or pg_catalog.current_setting('catalograph.live_installing', true) = 'on' then '{}'
+      else ${onlyUnnamed} end;
   else
     select ${counts},
       case when tg_tag in (${list(recordedTags)})${known}
-      then coalesce(pg_catalog.array_agg(distinct object.oid) filter (where object.oid is not null), '{}') end,
+      then coalesce(pg_catalog.array_agg(distinct object.oid), '{}') end,
       ${grants}
     into counts, changed, granted
     from ${from};
   end if;
-  -- Readers find such changes without a record, and this transaction has counted one already.
-  if changed = '{}' and not granted and pg_catalog.current_setting('catalograph.changed', true) = 'on' then return; end if;
   if counts then
+    -- Readers find such changes, and this transaction has counted one already: its record says that they are there, once.
+    if changed <@ ${onlyUnnamed} and not granted and pg_catalog.current_setting('catalograph.changed', true) = 'on' then
+      if changed = '{}' or pg_catalog.current_setting('catalograph.unnamed', true) = 'on' then return; end if;
+      update catalograph.schema_record r set objects = r.objects || changed
+      where r.pid = pg_backend_pid() and r.xid = pg_current_xact_id() and r.objects is not null;
+      perform pg_catalog.set_config('catalograph.unnamed', 'on', true);
+      return;
+    end if;
     perform catalograph.live_follow(changed);
     unnamed := granted;
     if granted then
@@ -208,7 +222,8 @@ end
  * REVOKE name nothing. Among indexes only unique ones matter: they are keys. Commands that drop report nothing here,
  * except DROP OWNED, which may have revoked grants and is known by its tag alone. Changes of a relation's part, a
  * policy or a sequence that it owns count for the relation; an oid does not show its catalogue, so it may cause one
- * more read. An altered sequence may have had another owner, which the reader knows by the sequence's own oid.
+ * more read. An altered sequence may have had another owner, which the reader knows by the sequence's own oid. A comment on a
+ * part may be a setting in the wrong place, which says nothing of the relation.
  *
  * A table of a composite type changes with it, so of ALTER TYPE only changes of enums name their relations.
  */
@@ -222,7 +237,7 @@ export const commandBody = countingBody({
   grants: `coalesce(pg_catalog.bool_or(c.command_tag in ('GRANT', 'REVOKE')
       and coalesce(c.object_type not in (${list(withoutColumns)}), true)), false)`,
   from: `pg_catalog.pg_event_trigger_ddl_commands() c
-  cross join lateral (select case c.classid
+  cross join lateral (select coalesce(case c.classid
     when ${classes(['pg_class'])} then coalesce(
       (select i.indrelid from pg_catalog.pg_index i where i.indexrelid = c.objid),
       (select o.refobjid from pg_catalog.pg_depend o where o.classid = c.classid and o.refclassid = c.classid
@@ -235,8 +250,10 @@ export const commandBody = countingBody({
     when ${classes(['pg_attrdef'])} then (select a.adrelid from pg_catalog.pg_attrdef a where a.oid = c.objid)
     when ${classes(['pg_proc'])} then c.objid
     when ${classes(['pg_type'])} then c.objid
-    end as oid
-    union all select c.objid where c.object_type = 'sequence') object
+    end, ${unnamedObject}) as oid
+    union all select c.objid where c.object_type = 'sequence'
+    union all select ${unnamedObject}
+      where tg_tag = 'COMMENT' and (c.classid <> ${classes(['pg_class'])} or c.object_type = 'index')) object
   where c.command_tag not in (${list(ignoredTags)})
     and c.schema_name is distinct from 'pg_temp'
     and c.schema_name is distinct from 'catalograph'
@@ -256,12 +273,12 @@ export const dropBody = countingBody({
   known: ` and pg_catalog.bool_and(d.classid in (${classes(recordedClasses)}) and d.object_type <> 'domain constraint')`,
   grants: 'false',
   from: `pg_catalog.pg_event_trigger_dropped_objects() d
-  cross join lateral (select case
+  cross join lateral (select coalesce(case
     when d.classid in (${classes(['pg_class', 'pg_proc', 'pg_type'])}) then d.objid
     when d.classid in (${classes(partClasses)}) then
       (select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
       where n.nspname = d.address_names[1] and c.relname = d.address_names[2])
-    end as oid) object
+    end, ${unnamedObject}) as oid) object
   where not d.is_temporary and d.address_names[1] is distinct from 'pg_temp'
     and d.schema_name is distinct from 'catalograph'`,
 })

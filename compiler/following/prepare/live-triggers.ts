@@ -195,7 +195,7 @@ declare
   root oid;
 begin
   if current_setting('catalograph.live_installing', true) = 'on' then return; end if;
-  if changed = '{}' then
+  if changed <@ '{0}' then
     perform catalograph.live_tell(${noRelation.schema});
     return;
   end if;

@@ -15,7 +15,7 @@ import { singleFlight } from '../../../runtime/lib/caches.ts'
 import { messageOf, didYouMean } from '../../../runtime/lib/text.ts'
 import { retries, Hopeless } from '../../../runtime/lib/retry.ts'
 import type { CatalogQuery } from '../../catalog/read.ts'
-import { laterState } from './later-state.ts'
+import { createJudgeLater } from './later-state.ts'
 
 export interface FollowedSourceOptions {
   readonly schemas: readonly string[]
@@ -168,10 +168,11 @@ export function createFollower(options: FollowOptions): RevisionSource {
     const compiled = await compiler.compile(before)
     if (compiled !== before) report(compiled)
     const seen = compiled.revision.version
+    const judge = createJudgeLater(compiled)
     return {
       compiled,
       revision: guarded
-        ? { ...compiled.revision, later: singleFlight(async () => laterState(compiled, await compiler.readAhead())) }
+        ? { ...compiled.revision, later: singleFlight(async () => judge(await compiler.readAhead())) }
         : { ...compiled.revision, version: null },
       version: seen,
       failedAt: null,

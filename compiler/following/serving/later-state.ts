@@ -4,6 +4,7 @@ import { additions } from '../../additions/table.ts'
 import type { Catalog, CatalogColumn, CatalogRelation, CatalogType } from '../../catalog/catalog.ts'
 import { isOn } from '../../comments/additions.ts'
 import type { Compiled } from '../../compile.ts'
+import { once } from '../../../runtime/lib/caches.ts'
 
 /**
  * Whether a compiled schema still holds for requests that do not concern the tables that changed since (docs/exactness.md). It
@@ -13,24 +14,39 @@ import type { Compiled } from '../../compile.ts'
  */
 
 /** @param now the catalogue of a later state; unchanged objects are identical */
-export function laterState(compiled: Compiled, now: Catalog): LaterState | null {
+export type JudgeLater = (now: Catalog) => LaterState | null
+
+/** It remembers what it judged: while one change follows another, each state has the changes of the last one. */
+export function createJudgeLater(compiled: Compiled): JudgeLater {
   const { catalog: before, revision } = compiled
   const { allowlists, report, distributed } = revision.manifest
-  const isOfAll = [allowlists, report, distributed, now.distributed].some((part) => part !== undefined)
-  if (isOfAll || now.version === null || usesForms(compiled)) return null
-  const changed = changedRelations(before, now)
-  if (changed === null || !isEqualBeside(before, now, changed)) return null
-  if (!changed.every(([one, other]) => isApart(one, other, now) && !isNamed(now, other))) return null
-  return { version: now.version, changed: changed.map(([{ schema, name }]) => objectId(schema, name)) }
+  const isOfAll = [allowlists, report, distributed].some((part) => part !== undefined) || usesForms(compiled)
+  const settings = once(() => settingsIn(before))
+  const judged = new WeakMap<CatalogRelation, boolean>()
+  const keepsOthers = (now: Catalog, [one, other]: Changed): boolean => {
+    // Types without a name do not change, and a type that comes is judged with what mentions it first.
+    const isKnown = judged.get(other) ?? (isApart(one, other, now) && !isNamed(settings(), other))
+    judged.set(other, isKnown)
+    return isKnown
+  }
+  return (now) => {
+    if (isOfAll || now.distributed !== undefined || now.version === null) return null
+    const changed = changedRelations(before, now)
+    if (changed === null || !isEqualBeside(before, now, changed)) return null
+    if (!changed.every((pair) => keepsOthers(now, pair))) return null
+    return { version: now.version, changed: changed.map(([{ schema, name }]) => objectId(schema, name)) }
+  }
 }
 
 type Changed = readonly [before: CatalogRelation, now: CatalogRelation]
 
 /** Null: some came or went. */
-function changedRelations(before: Catalog, now: Catalog): readonly Changed[] | null {
-  if (before.relations.length !== now.relations.length) return null
-  const pairs = before.relations.map((relation, place): Changed => [relation, now.relations[place] ?? relation])
-  return pairs.every(([one, other]) => one.oid === other.oid) ? pairs.filter(([one, other]) => one !== other) : null
+function changedRelations({ relations: before }: Catalog, { relations: now }: Catalog): readonly Changed[] | null {
+  const others = before.flatMap((relation, place) => (relation === now[place] ? [] : [place]))
+  const pairs = others.map((place) => [before[place], now[place]] as const)
+  const isChanged = (pair: (typeof pairs)[number]): pair is Changed =>
+    pair[0] !== undefined && pair[1] !== undefined && pair[0].oid === pair[1].oid
+  return before.length === now.length && pairs.every(isChanged) ? pairs : null
 }
 
 /** Whether everything but relations is equal. */
@@ -100,11 +116,15 @@ function changedColumns(...[before, now]: Changed): readonly CatalogColumn[] {
   return [...lacking(before, now), ...lacking(now, before)]
 }
 
-/** Whether the settings of others may name it. */
-const isNamed = ({ schemas, relations, functions }: Catalog, { name }: CatalogRelation): boolean =>
-  [...schemas, ...relations, ...functions].some(
-    ({ comment }) => comment !== null && hasSetting(comment) && comment.includes(name),
+/** Comments with settings, which are those of a later state as well: tables that change have none. */
+const settingsIn = ({ schemas, relations, functions }: Catalog): readonly string[] =>
+  [...schemas, ...relations, ...functions].flatMap(({ comment }) =>
+    comment !== null && hasSetting(comment) ? [comment] : [],
   )
+
+/** Whether the settings of others may name it. */
+const isNamed = (settings: readonly string[], { name }: CatalogRelation): boolean =>
+  settings.some((comment) => comment.includes(name))
 
 /** The types of forms are there while some column has such values. */
 const usesForms = ({ annotated }: Compiled): boolean =>

@@ -166,8 +166,11 @@ export interface CellOptions<L extends Running> {
 
 const lookEveryMs = 1_000
 
-/** Before a kept engine is replaced: a share of the time goes to compiles while one change follows another, in milliseconds. */
-const [shortestKeepMs, longestKeepMs, keepShare] = [50, 1_000, 4]
+/**
+ * A kept engine is replaced once no change has come for so long, or after the second time, in milliseconds: no request waits for
+ * it, and each compile during a migration holds up others.
+ */
+const [restMs, longestKeepMs] = [1_000, 10_000]
 
 /**
  * Calls reject with the errors of loading; the previous result is kept.
@@ -186,27 +189,24 @@ export function createCell<L extends Running>(
   let lookedAt = Number.NEGATIVE_INFINITY
   let running: Promise<L> | null = null
   let keeping: Promise<L> | null = null
-  let refreshMs = 0
-  let following: NodeJS.Timeout | null = null
+  let following: { readonly timer: NodeJS.Timeout; readonly since: number } | null = null
 
   const refresh = (isOutdated: boolean): Promise<L> => {
     if (running !== null) return running
     lookedAt = now()
-    const began = performance.now()
-    const loading = load(loaded, isOutdated).then((made) => {
-      refreshMs = performance.now() - began
-      return (loaded = made)
-    })
+    const loading = load(loaded, isOutdated).then((made) => (loaded = made))
     if (alone) return loading
     running = loading.finally(() => (running = null))
     return running
   }
   const followSoon = (): void => {
-    const ms = Math.min(longestKeepMs, Math.max(shortestKeepMs, keepShare * refreshMs))
-    following ??= setTimeout(() => {
+    clearTimeout(following?.timer)
+    const since = following?.since ?? now()
+    const follow = (): void => {
       following = null
       refresh(true).catch(() => undefined)
-    }, ms).unref()
+    }
+    following = { timer: setTimeout(follow, Math.min(restMs, since + longestKeepMs - now())).unref(), since }
   }
   const newest = async (outdated: L, keepIt: Keep<L>): Promise<L> => {
     const kept = await keepIt(outdated).catch(() => null)

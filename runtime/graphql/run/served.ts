@@ -4,7 +4,7 @@ import type { EngineAdditions } from '../../engine/additions.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import { createMemories, type Memories } from '../../lib/memo/memo.ts'
 import { inTurns } from '../../lib/steps.ts'
-import { concernsOf } from './concerns.ts'
+import { createConcerns } from './concerns.ts'
 import type { Keep, Load, Running } from './request-state.ts'
 import { createEstimates, type Estimates } from './cost-limit.ts'
 import { untrustedCacheLimits, createDocuments, allowlistCacheLimits, type Documents } from '../prepared/documents.ts'
@@ -54,16 +54,19 @@ const isSame = ({ engine, isFallback, concerns }: Loaded, revision: Revision, no
   engine.version === revision.version && isFallback === now && concerns === undefined
 
 /** The same engine for a later state of the database, if its revision holds there for some requests. */
-export const createKeep =
-  (now: () => number): Keep<Loaded> =>
-  async (outdated) => {
+export function createKeep(now: () => number): Keep<Loaded> {
+  let of: Engine['manifest'] | null = null
+  let concernsOf: ReturnType<typeof createConcerns> | null = null
+  return async (outdated) => {
     const { revision, engine } = outdated
     const later = await revision.later?.()
     if (later == null) return null
+    if (of !== engine.manifest || concernsOf === null) concernsOf = createConcerns((of = engine.manifest))
     const { version, changed } = later
-    const concerns = concernsOf(engine.manifest, changed)
+    const concerns = concernsOf(changed)
     return { ...outdated, engine: { ...engine, version }, estimates: createEstimates(now), concerns }
   }
+}
 
 /** The caches for repeated requests. All except the listed texts are rebuilt with each revision of the schema. */
 export type CacheName =
