@@ -1,6 +1,34 @@
-import { configOf, queries, queryMembers, vectors, type SearchedForm } from '../../../runtime/sql/search-form.ts'
-import type { Form, FormOperator } from '../../../runtime/sql/form.ts'
+import { formOf } from '../../../runtime/contract/facts.ts'
+import type { ColumnFacts } from '../../../runtime/contract/manifest.ts'
+import type { Form, FormOperator, OperandMembers } from '../../../runtime/sql/form.ts'
 import { scalarTable } from '../../../runtime/sql/scalars.ts'
+
+/** None of these fails on any text (PostgreSQL manual 12.3.2); the configuration may be missing. */
+export const queries = {
+  search: {
+    name: 'websearch_to_tsquery',
+    help: 'Found by this query as search engines write it: words, "phrases", or, -without.',
+  },
+  searchPhrase: { name: 'phraseto_tsquery', help: 'Has these words one after another.' },
+  searchPlain: { name: 'plainto_tsquery', help: 'Has all of these words.' },
+} as const
+
+const queryMembers: OperandMembers = {
+  type: 'SearchQuery',
+  names: ['query', 'config'],
+  besideAs: 'regconfig',
+  isName: true,
+}
+
+export const configOf = (named: string | undefined): string => (named === undefined ? '' : `${named}, `)
+
+/** The tsvector of a value in a configuration, which is text and a comma, or empty. */
+export const vectors = {
+  vector: (value: string): string => value,
+  searchedText: (value: string, config: string): string => `pg_catalog.to_tsvector(${config}${value})`,
+} as const
+
+export type SearchedForm = keyof typeof vectors
 
 const searching = (form: SearchedForm): Form['own'] =>
   Object.fromEntries(
@@ -42,3 +70,10 @@ const searchedText: Form = {
 }
 
 export const searchForms = [vector, searchedText] as const
+
+/** Undefined for other columns. */
+export function searchedForm({ type }: ColumnFacts): SearchedForm | undefined {
+  const form = formOf(type)
+  if (form === 'vector') return form
+  return form === 'searchedText' || form === 'searchedAndComparedText' ? 'searchedText' : undefined
+}

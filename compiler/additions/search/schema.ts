@@ -1,23 +1,23 @@
-import { GraphQLInputObjectType, GraphQLNonNull } from 'graphql'
-import type { ColumnFacts } from '../../../runtime/contract/manifest.ts'
+import { GraphQLInputObjectType } from 'graphql'
+import type { ColumnFacts, EntityFacts } from '../../../runtime/contract/manifest.ts'
 import type { SchemaAddition } from '../../../runtime/engine/additions.ts'
 import type { OrderMember } from '../../../runtime/engine/input-members.ts'
 import { orderByDirection } from '../../../runtime/engine/schema/filters.ts'
 import { scalars } from '../../../runtime/engine/schema/scalars.ts'
-import { searchColumns, searchedForm } from '../../../runtime/engine/searches.ts'
+import { field, nonNull, shown, type SchemaField } from '../../../runtime/engine/schema/types.ts'
+import type { RoleVisibility } from '../../../runtime/engine/view.ts'
 import { byField } from '../../../runtime/engine/visible.ts'
-import { memberOf, slotOf, type Input } from '../../../runtime/graphql/plan/input.ts'
+import { memberOf } from '../../../runtime/graphql/plan/input.ts'
 import { planTerm } from '../../../runtime/graphql/plan/order.ts'
-import type { RankKey } from '../../../runtime/graphql/plan/plan-nodes.ts'
-import { rankConfig } from '../../../runtime/graphql/plan/search.ts'
-import type { Value } from '../../../runtime/graphql/plan/values.ts'
-import { searchForms } from './facts.ts'
+import { searchedForm, searchForms } from './facts.ts'
+import { planRank, planRowMember } from './plan.ts'
+import { rankOf, rowValue } from './statements.ts'
 
 const searchQuery = new GraphQLInputObjectType({
   name: 'SearchQuery',
   description: 'What to search for.',
   fields: {
-    query: { type: new GraphQLNonNull(scalars.String), description: 'The words to search for.' },
+    query: { type: nonNull(scalars.String), description: 'The words to search for.' },
     config: {
       type: scalars.String,
       description: 'The text search configuration, for example "english". Default: that of the database.',
@@ -31,27 +31,42 @@ const searchRank = new GraphQLInputObjectType({
   fields: {
     ...searchQuery.toConfig().fields,
     direction: {
-      type: new GraphQLNonNull(orderByDirection),
+      type: nonNull(orderByDirection),
       description: 'Those that fit best have the largest value.',
     },
   },
 })
-
-function planRank(column: ColumnFacts, input: Input): RankKey {
-  const form = searchedForm(column)
-  if (form === undefined) throw new Error(`${column.column} is not searched`)
-  const query: Value = {
-    slot: slotOf(memberOf(input, 'query')),
-    encoding: { kind: 'scalar', maxLength: null, counted: 'words' },
-  }
-  return { kind: 'rank', column: column.column, form, query, ...rankConfig(memberOf(input, 'config')) }
-}
 
 const rank = (column: ColumnFacts): OrderMember => ({
   input: () => ({ type: searchRank, description: 'Sort by how well it fits a query.' }),
   plan: (_, input, from) =>
     input.kind === 'object' ? planTerm(from(planRank(column, input)), memberOf(input, 'direction')) : [],
 })
+
+const searchColumns = (columns: readonly ColumnFacts[], ending: string): readonly (readonly [string, ColumnFacts])[] =>
+  columns.map((column) => [`${column.field ?? ''}${ending}`, column])
+
+function headlineField(column: ColumnFacts): SchemaField {
+  const description = `Excerpts of ${shown(column).name} with what a query finds in them between marks; it is no HTML.`
+  return field(scalars.String, { kind: 'headline', column: column.column }, description, {
+    query: { type: nonNull(scalars.String), description: 'The words to search for.' },
+    config: { type: scalars.String, description: 'The text search configuration. Default: that of the database.' },
+    start: { type: scalars.String, description: 'What stands before each word that was found. Default: "<b>".' },
+    stop: { type: scalars.String, description: 'What stands behind it. Default: "</b>".' },
+    whole: { type: scalars.Boolean, description: 'The whole text instead of an excerpt.' },
+  })
+}
+
+/** Excerpts of texts; of two columns with one field the later is used. */
+function headlineFields(
+  visible: RoleVisibility,
+  entity: EntityFacts,
+): readonly (readonly [string, () => SchemaField])[] {
+  const columns = entity.columns.filter(
+    (column) => searchedForm(column) === 'searchedText' && visible.seesColumn(entity, column),
+  )
+  return [...new Map(searchColumns(columns, 'Headline'))].map(([name, column]) => [name, () => headlineField(column)])
+}
 
 export const search: SchemaAddition = {
   name: 'search',
@@ -60,4 +75,8 @@ export const search: SchemaAddition = {
     const columns = [...byField(visible.filterable(entity)).values()].filter((one) => searchedForm(one) !== undefined)
     return searchColumns(columns, 'Rank').map(([name, column]) => [name, rank(column)] as const)
   },
+  rowFields: headlineFields,
+  planRowMember,
+  rowValue,
+  rank: rankOf,
 }

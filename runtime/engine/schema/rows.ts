@@ -10,7 +10,6 @@ import type {
 import { lowerFirst } from '../../contract/name-parts.ts'
 import { unionRelations, type Related } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
-import { headlineFields } from '../searches.ts'
 import { collectionArguments } from './collections.ts'
 import { interfacesOf } from './interfaces.ts'
 import {
@@ -38,6 +37,16 @@ export const makeRow =
       () => fieldsOf(rowMakers(visible, entity, types)),
       () => (visible.isExposed(entity) ? [types.node, ...interfacesOf(visible, entity, types)] : []),
     )
+
+declare module '../additions.ts' {
+  interface SchemaAddition {
+    /** Further fields of rows, under names that are free. */
+    readonly rowFields?: (
+      visible: RoleVisibility,
+      entity: EntityFacts,
+    ) => readonly (readonly [name: string, make: () => SchemaField])[]
+  }
+}
 
 const fieldsOf = (makers: ReadonlyMap<string, () => SchemaField>): FieldMakers => ({
   find: (name) => makers.get(name),
@@ -70,8 +79,8 @@ function rowMakers(
     const of = visible.names.ownsUnion(union) ? unionRelations(visible, entity, union) : []
     if (of.length > 0 && !fields.has(union.field)) put(union.field, () => unionField(union, of, types))
   }
-  for (const [name, column] of headlineFields(visible, entity, new Set(fields.keys())))
-    put(name, () => headlineField(column))
+  for (const [name, make] of visible.additions.flatMap((one) => one.rowFields?.(visible, entity) ?? []))
+    if (!fields.has(name)) put(name, make)
   return fields
 }
 
@@ -111,17 +120,6 @@ function unionField({ type: name }: UnionFacts, of: readonly Related[], types: S
   const type = new GraphQLUnionType({ name, description, types: () => targets.map(([, target]) => types.row(target)) })
   const args = Object.assign({}, ...targets.map(([, target]) => types.rowArguments(target)))
   return field(type, { kind: 'union', of }, `The related row, ${lowerFirst(description)}`, args)
-}
-
-function headlineField(column: ColumnFacts): SchemaField {
-  const description = `Excerpts of ${shown(column).name} with what a query finds in them between marks; it is no HTML.`
-  return field(scalars.String, { kind: 'headline', column: column.column }, description, {
-    query: { type: nonNull(scalars.String), description: 'The words to search for.' },
-    config: { type: scalars.String, description: 'The text search configuration. Default: that of the database.' },
-    start: { type: scalars.String, description: 'What stands before each word that was found. Default: "<b>".' },
-    stop: { type: scalars.String, description: 'What stands behind it. Default: "</b>".' },
-    whole: { type: scalars.Boolean, description: 'The whole text instead of an excerpt.' },
-  })
 }
 
 function computedField(visible: RoleVisibility, fn: FunctionFacts, types: SchemaTypes): SchemaField {

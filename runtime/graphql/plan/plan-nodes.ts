@@ -2,7 +2,6 @@ import type { PresetPlace } from '../../engine/visible.ts'
 import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Meant } from '../../contract/stated.ts'
 import type { ColumnOperatorName } from '../../sql/operators.ts'
-import type { SearchedForm } from '../../sql/search-form.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import type { SizeHole } from '../../sql/tree.ts'
 import type { Value } from './values.ts'
@@ -92,7 +91,7 @@ export interface TypeKey {
 /** The rank of a column's value for a search. */
 export interface RankKey extends Searched {
   readonly kind: 'rank'
-  readonly form: SearchedForm
+  readonly form: string
 }
 
 /** A column and the search words, in a given text search configuration or the session's. */

@@ -1,13 +1,19 @@
 import { type FieldNode, type GraphQLObjectType, getNamedType, isObjectType, type GraphQLField } from 'graphql'
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
-import { meaningOf } from '../../engine/meaning.ts'
+import { meaningOf, type FieldMeaning } from '../../engine/meaning.ts'
 import type { Related } from '../../engine/related.ts'
 import { planArguments } from './arguments.ts'
 import { planCollection } from './collection.ts'
 import type { Planner, SelectedField } from './planner.ts'
 import { joinOf, joinTo } from './joins.ts'
-import { planHeadline } from './search.ts'
 import type { CallResult, Row, RowMember, ToOne, CompositeMembers } from './plan-nodes.ts'
+
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** Plans the fields that it adds to rows; null: one of another kind. */
+    readonly planRowMember?: (planner: Planner, meaning: FieldMeaning, selected: SelectedField) => RowMember | null
+  }
+}
 
 export function planRow(planner: Planner, entity: EntityFacts, selected: SelectedField): Row {
   return planRowOf(planner, entity, planner.rowType(entity.name), selected.nodes)
@@ -37,8 +43,11 @@ export function planRowOf(
     }
     if (meaning.kind === 'union')
       return { kind: 'union', key, of: meaning.of.map((related) => planOne(planner, related, selected)) }
-    if (meaning.kind === 'headline') return planHeadline(key, meaning.column, planner.args(selected))
-    if (meaning.kind !== 'computed') throw new Error(`${type.name}.${field.name} cannot stand on a row`)
+    if (meaning.kind !== 'computed') {
+      const [added] = planner.visible.additions.flatMap((one) => one.planRowMember?.(planner, meaning, selected) ?? [])
+      if (added === undefined) throw new Error(`${type.name}.${field.name} cannot stand on a row`)
+      return added
+    }
     const { function: fn } = meaning
     const args = planArguments(fn, planner.args(selected))
     const called = { key, function: fn.id, ...(args.length > 0 && { args }) }

@@ -4,7 +4,6 @@ import type { CallBuilder, ComputedBuilder } from '../../contract/builder.ts'
 import type { CallResult, ComputedCall, Row, RowMember, ToOne } from '../plan/plan-nodes.ts'
 import { collectionObject } from './collection.ts'
 import { calledComposite, compositeObject } from './composite.ts'
-import { headlineOf } from './search.ts'
 import {
   columnOf,
   computedOf,
@@ -38,6 +37,19 @@ export function rowPairs(writer: Writer, row: Row, scope: Scope): readonly Pair[
   return row.members.map((member) => [member.key, memberValue(writer, member, scope)])
 }
 
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** The value of a member that it plans; null: one of another kind. */
+    readonly rowValue?: (member: RowMember, scope: Scope) => Sql | null
+  }
+}
+
+function addedMember({ engine }: Writer, member: RowMember, scope: Scope): Sql {
+  const [value] = engine.additions.list.flatMap((one) => one.rowValue?.(member, scope) ?? [])
+  if (value === undefined) throw new Error(`nothing writes the member ${member.key} of a row`)
+  return value
+}
+
 function memberValue(writer: Writer, member: RowMember, scope: Scope): Sql {
   if (member.kind === 'column') return applied(columnOf(scope.builder, member.column).json, scope.column(member.column))
   if (member.kind === 'typename') return sql`${literal(member.name)}::text`
@@ -49,7 +61,7 @@ function memberValue(writer: Writer, member: RowMember, scope: Scope): Sql {
     const { attributes } = columnOf(scope.builder, member.column)
     return compositeObject(attributes, member.members, scope.column(member.column))
   }
-  if (member.kind === 'headline') return headlineOf(member, scope.column(member.column))
+  if (member.kind === 'headline') return addedMember(writer, member, scope)
   if (member.kind === 'one') return oneRow(writer, member, scope)
   if (member.kind === 'union') return firstObject(member.of.map((one) => oneRow(writer, one, scope)))
   if (member.kind === 'many')

@@ -28,7 +28,6 @@ import type {
 import type { Value } from '../plan/values.ts'
 import { longestOf, type Ordered } from './cursor.ts'
 import { valueParameter } from './parameters.ts'
-import { rankOf } from './search.ts'
 import { isNotNull } from '../../sql/nulls.ts'
 
 /** What every part of a statement is written with. */
@@ -126,7 +125,7 @@ export function directScope(writer: Writer, entity: EntityFacts, alias: Ident): 
   // What is mentioned again is the same column of an inner select.
   const ranks = new Map<RankKey, Ordered>()
   const ranked = (key: RankKey): Ordered => {
-    const known = ranks.get(key) ?? rankOf(key, applied(columnOf(builder, key.column).of, alias))
+    const known = ranks.get(key) ?? rankOf(writer, key, applied(columnOf(builder, key.column).of, alias))
     ranks.set(key, known)
     return known
   }
@@ -154,6 +153,19 @@ export function directScope(writer: Writer, entity: EntityFacts, alias: Ident): 
     row: () => sql`(${alias}.*)::${relationOf(builder)}`,
     tenant: writer.tenant(entity),
   }
+}
+
+declare module '../../engine/additions.ts' {
+  interface SchemaAddition {
+    /** The rank of a column's value. */
+    readonly rank?: (key: RankKey, column: Sql) => Ordered
+  }
+}
+
+function rankOf({ engine }: Writer, key: RankKey, column: Sql): Ordered {
+  const [rank] = engine.additions.list.flatMap((one) => one.rank?.(key, column) ?? [])
+  if (rank === undefined) throw new Error(`nothing ranks the form ${key.form}`)
+  return rank
 }
 
 /** In byte order, whatever the collation of the database is. */
