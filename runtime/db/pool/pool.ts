@@ -157,9 +157,9 @@ const queryOf =
 /** A read of one row takes less than 2 ms. */
 const speed: Speed = { slowMs: 100, mostCredit: 10, quickFrom: 5, price: 5, keptMs: 1_000 }
 
-/** For service_role and our own statements only, but in a small pool: fewer than four places cannot be shared well. */
+/** For service_role and our own statements only, but in a small pool: fewer than five places cannot be shared well. */
 const beyond = 2
-const fewestShared = 4
+const fewestShared = 5
 
 /** The connections of a pool, however small it is. */
 const placesOf = (poolSize: number): Places => {

@@ -59,6 +59,8 @@ const streamsOfParty = 100
 const socketsOfParty = 20
 
 const shareOfSlowRuns = 1 / 4
+/** No caller has both. */
+const fewestSlowRuns = 2
 
 /** Places for runs that are not slow. */
 const otherRuns = 3
@@ -78,7 +80,7 @@ export function openLive(parts: LiveParts): Live {
     limits: {
       streams: Math.ceil(settings.liveStreams / settings.workers),
       streamsOfParty,
-      runs: Math.max(1, Math.floor(settings.poolSize * shareOfSlowRuns)) + otherRuns,
+      runs: Math.max(fewestSlowRuns, Math.floor(settings.poolSize * shareOfSlowRuns)) + otherRuns,
       pauseMs: pauseOfRunsMs,
       runMs: settings.requestTimeoutMs,
       watchMs: longestWatchMs,

@@ -124,7 +124,7 @@ function fewestHeld<T extends WaitingWork>({ classes }: Queues<T>, places: Place
     if (parties.size === 0 || !places.admits(workClass)) continue
     for (const [party, [one]] of parties) {
       const held = places.heldBy(party)
-      if (one === undefined || held >= fewest || places.isFull(one.sharer)) continue
+      if (one === undefined || held >= fewest || places.isFull(one.sharer, workClass)) continue
       best = one
       fewest = held
       // Thousands of parties may wait, and few of them hold a place.

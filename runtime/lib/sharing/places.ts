@@ -41,12 +41,12 @@ export interface Places {
   readonly hasFree: () => boolean
   /** Whether work of a class may take a free place; null: our own work. */
   readonly admits: (workClass: WorkClass | null) => boolean
-  /** Whether a party has taken all places that it may have. */
-  readonly isFull: (sharer: Sharer | undefined) => boolean
+  /** Whether a party has taken all places that it may have for work of a class. */
+  readonly isFull: (sharer: Sharer | undefined, workClass: WorkClass | null) => boolean
   readonly mayTake: (sharer: Sharer | undefined) => boolean
   readonly take: (sharer: Sharer | undefined) => Lease
-  /** Once for each lease. @param excusedMs milliseconds that do not count for the pace of the work */
-  readonly release: (lease: Lease, excusedMs?: number) => void
+  /** Once for each lease. @param ms the milliseconds that count for the pace of the work; absent: all */
+  readonly release: (lease: Lease, ms?: number) => void
   /** Places that a party has taken. */
   readonly heldBy: (party: string) => number
   /** Whether work turned slow while older slow work has all places that slow work may have. */
@@ -88,39 +88,63 @@ const recheckMs = 250
 /** Work for which a pace is remembered; beyond this the oldest begins again. */
 const mostPaces = 20_000
 
-/** The most that callers of one kind hold together; each at least one. */
-const limitsOf = (size: number) => ({
-  party: Math.max(1, size - 2),
-  strangers: Math.max(1, size - 1),
-  unquick: Math.max(1, Math.min(2, size - 1), size - 2),
-  slow: Math.max(1, Math.min(Math.floor(size / 2), size - 3)),
-})
+/** The most that callers of one kind hold together; each at least one. A party never has all places of a kind of work. */
+const limitsOf = (size: number, isTimed: boolean) => {
+  const slow = Math.max(1, Math.min(Math.floor(size / 2), size - 3))
+  return {
+    party: Math.max(1, size - (isTimed ? 3 : 2)),
+    strangers: Math.max(1, size - 1),
+    unquick: Math.max(1, Math.min(2, size - 1), size - 2),
+    slow,
+    slowOfParty: Math.max(1, slow - 1),
+  }
+}
+
+interface PartyCounts {
+  readonly heldBy: (party: string) => number
+  readonly add: (party: string, by: 1 | -1) => void
+}
+
+function createPartyCounts(): PartyCounts {
+  const parties = new Map<string, number>()
+  const heldBy = (party: string): number => parties.get(party) ?? 0
+  return {
+    heldBy,
+    add: (party, by) => {
+      const sum = heldBy(party) + by
+      if (sum === 0 && parties.size > mostRemembered) parties.delete(party)
+      else parties.set(party, sum)
+    },
+  }
+}
+
+/** Work that began before `slowSince` is slow. */
+function countHeld(leases: readonly Lease[], slowSince: number): { readonly slow: number; readonly unquick: number } {
+  const isSlow = ({ pace, since }: Lease): boolean => pace === 'slow' || since < slowSince
+  const slow = leases.filter(isSlow).length
+  return { slow, unquick: leases.filter((lease) => lease.pace !== 'quick' || isSlow(lease)).length }
+}
 
 /** @param now the monotonic clock, in milliseconds */
 export function createPlaces(
   { size, beyond = 0, speed }: PlacesOptions,
   now: () => number = performance.now.bind(performance),
 ): Places {
-  const [max, most] = [size + beyond, limitsOf(size)]
+  const [max, most] = [size + beyond, limitsOf(size, speed !== undefined)]
   const paces = speed === undefined ? null : createPaces(speed, now)
   const slowMs = speed?.slowMs ?? Infinity
-  const parties = new Map<string, number>()
+  const parties = createPartyCounts()
   const kinds = { stranger: 0, member: 0, service: 0 }
   /** Without order. */
   const held: Lease[] = []
-  const heldBy = (party: string): number => parties.get(party) ?? 0
+  const { heldBy } = parties
   const count = ({ party, kind }: Sharer, by: 1 | -1): void => {
-    const sum = (parties.get(party) ?? 0) + by
-    if (sum === 0 && parties.size > mostRemembered) parties.delete(party)
-    else parties.set(party, sum)
+    parties.add(party, by)
     kinds[kind] += by
   }
-  /** Only counted where places are short, so that a request costs no timer. */
-  const heldNow = (): { readonly slow: number; readonly unquick: number } => {
-    const slowSince = now() - slowMs
-    const slow = held.filter(({ pace, since }) => pace === 'slow' || since < slowSince).length
-    return { slow, unquick: held.filter(({ pace, since }) => pace !== 'quick' || since < slowSince).length }
-  }
+  /** Only then places are counted, so that a request costs no timer. */
+  const isShort = (pace: Pace): boolean =>
+    pace !== 'quick' && held.length + 1 >= most.slow && paces?.isWanted() === true
   const classOf: Places['classOf'] = (sharer) => {
     if (sharer === undefined) return null
     const { party, kind, work = party } = sharer
@@ -130,12 +154,18 @@ export function createPlaces(
     if (workClass === null || workClass.kind === 'service') return true
     if (kinds.stranger + kinds.member >= size) return false
     if (workClass.kind === 'stranger' && kinds.stranger >= most.strangers) return false
-    if (workClass.pace === 'quick' || held.length < most.slow || paces?.isWanted() !== true) return true
-    const { slow, unquick } = heldNow()
+    if (!isShort(workClass.pace)) return true
+    const { slow, unquick } = countHeld(held, now() - slowMs)
     return unquick < most.unquick && (workClass.pace !== 'slow' || slow < most.slow)
   }
-  const isFull: Places['isFull'] = (sharer) =>
-    sharer !== undefined && heldBy(sharer.party) >= (sharer.kind === 'service' ? size : most.party)
+  const isFull: Places['isFull'] = (sharer, workClass) => {
+    const ofParty = sharer === undefined ? 0 : heldBy(sharer.party)
+    if (sharer === undefined || workClass === null || ofParty === 0) return false
+    if (ofParty >= (sharer.kind === 'service' ? size : most.party)) return true
+    if (workClass.pace !== 'slow' || !isShort('slow')) return false
+    const ofSharer = held.filter((lease) => lease.sharer?.party === sharer.party)
+    return countHeld(ofSharer, now() - slowMs).slow >= most.slowOfParty
+  }
   return {
     max,
     classOf,
@@ -144,7 +174,9 @@ export function createPlaces(
     isFull,
     mayTake: (sharer) => {
       if (held.length === 0) return true
-      return held.length < max && !isFull(sharer) && admits(classOf(sharer))
+      if (held.length >= max) return false
+      const workClass = classOf(sharer)
+      return !isFull(sharer, workClass) && admits(workClass)
     },
     take: (sharer) => {
       const isTimed = sharer !== undefined && sharer.kind !== 'service' && paces !== null
@@ -154,13 +186,13 @@ export function createPlaces(
       if (sharer !== undefined) count(sharer, 1)
       return lease
     },
-    release: (lease, excusedMs = 0) => {
+    release: (lease, ms) => {
       const { sharer, since } = lease
       const last = held.pop()
       if (last !== undefined && last !== lease) held[held.indexOf(lease)] = last
       if (sharer === undefined) return
       count(sharer, -1)
-      if (since !== Infinity) paces?.note(sharer, now() - since - excusedMs)
+      if (since !== Infinity) paces?.note(sharer, ms ?? now() - since)
     },
     heldBy,
     isOver: (lease) => {

@@ -21,8 +21,8 @@ export interface WorkOptions {
   readonly waiter?: Waiter | undefined
   /** Stops work that turned slow while other slow work has all places that slow work may have. It may begin again. */
   readonly stop?: () => void
-  /** The milliseconds of the work that do not count for its pace. */
-  readonly excusedMs?: () => number
+  /** The milliseconds of the work that count for its pace; absent: all. */
+  readonly ownMs?: () => number
 }
 
 /** Work that shares places: each piece runs once it has one (docs/sharing.md). */
@@ -80,14 +80,14 @@ export function createScheduler({ queue: limits, ...options }: SchedulerOptions)
     })
   const { slowMs } = options.speed ?? { slowMs: Infinity }
   return {
-    run: async (sharer, work, { waiter, stop, excusedMs } = {}) => {
+    run: async (sharer, work, { waiter, stop, ownMs } = {}) => {
       const lease = places.mayTake(sharer) ? places.take(sharer) : await turn(sharer, waiter)
       const watching = stop && setInterval(() => places.isOver(lease) && stop(), slowMs * surely)
       try {
         return await work()
       } finally {
         clearInterval(watching)
-        places.release(lease, excusedMs?.())
+        places.release(lease, ownMs?.())
         if (queue.waiting.count > 0) fill()
       }
     },

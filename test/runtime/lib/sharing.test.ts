@@ -90,7 +90,7 @@ interface Simulated {
 const sizes = fc.tuple(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 2 }), steps)
 
 describe('the laws of sharing', () => {
-  test('a caller leaves two places, strangers together one, and callers never have those beyond theirs', () => {
+  test('a caller leaves three places, strangers together one, and callers never have those beyond theirs', () => {
     fc.assert(
       fc.property(sizes, ([size, beyond, drawn]) =>
         simulate(size, beyond, drawn, ({ held }) => {
@@ -99,7 +99,7 @@ describe('the laws of sharing', () => {
           expect(count(({ kind }) => kind !== 'service')).toBeLessThanOrEqual(size)
           expect(count(({ kind }) => kind === 'stranger')).toBeLessThanOrEqual(Math.max(1, size - 1))
           for (const { sharer } of held) {
-            const most = sharer.kind === 'service' ? size : Math.max(1, size - 2)
+            const most = sharer.kind === 'service' ? size : Math.max(1, size - 3)
             expect(count(({ party }) => party === sharer.party)).toBeLessThanOrEqual(most)
           }
         }),
@@ -146,6 +146,26 @@ describe('the laws of sharing', () => {
         expect(places.mayTake(guest)).toBe(size > 3)
         if (size > 3) places.take(guest)
         expect(places.mayTake(user)).toBe(size > 1)
+      }),
+    )
+  })
+
+  test('of the places for slow work and of those for new work a caller leaves one to others', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 16 }), fc.boolean(), (size, isSlow) => {
+        const clock = { ms: 0 }
+        const places = createPlaces({ size, speed }, () => clock.ms)
+        const run = (sharer: Sharer, ms: number): void => {
+          const lease = places.take(sharer)
+          clock.ms += ms
+          places.release(lease)
+        }
+        const [greedy, other] = [sharerOf('greedy', 'member'), sharerOf('other', 'member')]
+        if (isSlow) for (const sharer of [greedy, other]) run(sharer, 101)
+        for (let number = 0; number < 5; number += 1) run(sharerOf('quick', 'member'), 1)
+        while (places.mayTake(greedy)) places.take(greedy)
+        // Fewer places cannot be shared so.
+        expect(places.mayTake(other)).toBe(size >= (isSlow ? 5 : 3))
       }),
     )
   })

@@ -6,12 +6,10 @@ import { isJsonObject } from '../../../lib/json.ts'
 import { createAlarms, type SetAlarm } from '../../../lib/timers.ts'
 import { createByteBudget, type BudgetSize, type ByteBudget } from '../../../lib/byte-budget.ts'
 import { pauseMs, retries } from '../../../lib/retry.ts'
-import type { Speed } from '../../../lib/sharing/places.ts'
-import { createScheduler, type Scheduler } from '../../../lib/sharing/scheduler.ts'
 import { countStream, refusalFor, streamRefusals, type StreamCounts } from './admission.ts'
 import { createCounts, type Counts } from './counts.ts'
 import { createInterestIndex, type InterestIndex } from './interests.ts'
-import { createRun, type Run, type RunEnd } from './run.ts'
+import { createRuns, type RunEnd, type Runs } from './run.ts'
 import type {
   AnswerRequest,
   LiveStream,
@@ -22,7 +20,7 @@ import type {
   StreamOwner,
   StreamSink,
 } from './stream-types.ts'
-import { deliver, endStreams, type StreamState, type LiveWatch } from './watch.ts'
+import { abort, deliver, endStreams, type StreamState, type LiveWatch } from './watch.ts'
 import { requestBytes, watchKey } from './watch-key.ts'
 
 /**
@@ -57,12 +55,6 @@ export interface HubParts {
 const requestsSize: BudgetSize = { bytes: 64 * 1_048_576, share: 16 * 1_048_576 }
 const answersSize: BudgetSize = { bytes: 64 * 1_048_576, share: 16 * 1_048_576 }
 
-/**
- * A watch is quick after one quick run, and on a busy machine not slow after one slow run. Its next change may come much
- * later.
- */
-const speed: Speed = { slowMs: 100, mostCredit: 10, quickFrom: 1, price: 2, keptMs: Infinity }
-
 /** An outage ends before the next run, and too much to do as well. */
 const passing: ReadonlySet<GraphqlOutcome> = new Set(['unavailable', 'overloaded'])
 
@@ -74,10 +66,9 @@ interface HubState extends StreamCounts {
   readonly watches: Map<string, LiveWatch>
   readonly index: InterestIndex<LiveWatch>
   readonly requests: ByteBudget
-  readonly runs: Scheduler
+  readonly runs: Runs
   readonly setAlarm: SetAlarm
   readonly counts: Counts
-  readonly run: Run
   isStopped: boolean
 }
 
@@ -87,15 +78,14 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     watches: new Map(),
     index: createInterestIndex(),
     requests: createByteBudget(requestsSize),
-    runs: createScheduler({ size: limits.runs, speed }),
+    runs: { run: (watch) => runs.run(watch), waiting: () => runs.waiting() },
     setAlarm: createAlarms(() => performance.now()),
     counts: createCounts(),
     parties: new Map(),
     streams: 0,
-    run: (watch) => run(watch),
     isStopped: false,
   }
-  const { watches, index, runs, counts } = hub
+  const { watches, index, counts } = hub
   const feed = follow({
     changed: (changes) => wakeThoseOf(hub, changes),
     unsure: (why) => {
@@ -105,7 +95,7 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
       }
     },
   })
-  const run = createRun({
+  const runs = createRuns({
     feed,
     read,
     answer,
@@ -115,8 +105,7 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
       counts.lagged(ms)
       lag(ms)
     },
-    runMs: limits.runMs,
-    watchMs: limits.watchMs,
+    limits,
   })
   return {
     open: (request, owner, options, sink) => openStream(hub, request, owner, options, sink),
@@ -183,8 +172,6 @@ function create(hub: HubState, key: string, request: GraphqlRequest, { caller, p
     changedAt: null,
     last: null,
     context: null,
-    isStopped: false,
-    readMs: null,
     leave: () => undefined,
     isClosed: false,
   }
@@ -205,12 +192,6 @@ function close({ watches }: HubState, watch: LiveWatch): void {
   watch.held.release()
   watch.last?.kept.release()
   abort(watch)
-}
-
-function abort({ context }: LiveWatch): void {
-  if (context === null) return
-  context.aborted = true
-  context.onAbort?.()
 }
 
 function stop(hub: HubState): void {
@@ -248,38 +229,14 @@ function wake(hub: HubState, watch: LiveWatch, reason: RunReason, afterMs = 0): 
 
 function enqueue(hub: HubState, watch: LiveWatch): void {
   watch.cancel = null
-  const [first] = watch.streams
-  if (first === undefined) return
-  const { party, kind } = first.owner
-  const stop = (): void => {
-    const { begunAt, readMs } = watch
-    if (readMs === null || performance.now() - begunAt - readMs <= speed.slowMs) return
-    watch.isStopped = true
-    abort(watch)
-  }
-  const options = { stop, excusedMs: () => watch.readMs ?? 0 }
-  // The next run waits by the pace of this one.
-  void hub.runs
-    .run({ party, kind, work: watch.key }, () => runNow(hub, watch), options)
-    .then((end) => afterRun(hub, watch, end))
-}
-
-async function runNow(hub: HubState, watch: LiveWatch): Promise<RunEnd> {
-  if (watch.isClosed) return { kind: 'left' }
-  watch.phase = 'running'
-  watch.again = null
-  watch.runs += 1
-  watch.begunAt = performance.now()
-  watch.isStopped = false
-  watch.readMs = null
-  return hub.run(watch)
+  void hub.runs.run(watch).then((end) => afterRun(hub, watch, end))
 }
 
 function afterRun(hub: HubState, watch: LiveWatch, end: RunEnd): void {
   watch.phase = 'idle'
   if (watch.isClosed) return
   // It begins again in its turn among slow runs.
-  if (watch.isStopped && end.kind === 'failed') return wake(hub, watch, watch.reason)
+  if (end.kind === 'stopped') return wake(hub, watch, watch.reason)
   hub.counts.ran(watch.reason, end)
   finish(hub, watch, end)
   if (watch.again !== null) wake(hub, watch, watch.again)

@@ -1,19 +1,21 @@
-import type { RequestContext } from '../../../contract/execution.ts'
+import type { Timeline } from '../../../contract/execution.ts'
 import type { ChangeFeed, Interest } from '../../../contract/live.ts'
 import { DatabaseFailure } from '../../../db/failures/failures.ts'
 import { failureResponse } from '../../protocol/failures.ts'
 import type { GraphqlResponse } from '../../protocol/request-and-answer.ts'
 import { bodyBytes } from '../../../http/bodies.ts'
-import { newContext } from '../../../http/request-context.ts'
+import { newContext, newTimeline } from '../../../http/request-context.ts'
 import type { ByteBudget } from '../../../lib/byte-budget.ts'
+import type { Speed } from '../../../lib/sharing/places.ts'
+import { createScheduler, type Scheduler } from '../../../lib/sharing/scheduler.ts'
 import { sha256Hex } from '../../../lib/text.ts'
 import { within } from '../../../lib/timers.ts'
 import { jsonPatch } from './patch.ts'
 import { createRelations, type HeldRelations } from './relations.ts'
-import type { AnswerRequest, SharedAnswer, ReadInterests } from './stream-types.ts'
-import { deliver, type StreamState, type LiveWatch } from './watch.ts'
+import type { AnswerRequest, SharedAnswer, ReadInterests, StreamLimits, StreamOwner } from './stream-types.ts'
+import { abort, deliver, type LiveWatch } from './watch.ts'
 
-/** One run of a watch: reads its document if necessary, executes it, and sends the answer to streams without it. */
+/** A run of a watch: reads its document if necessary, executes it, and sends the answer to streams without it. */
 
 export interface RunParts {
   readonly feed: Pick<ChangeFeed, 'watch' | 'unwatch'>
@@ -25,51 +27,116 @@ export interface RunParts {
   readonly kept: ByteBudget
   /** Receives the delay from the first change to its answer, in milliseconds. */
   readonly lag: (ms: number) => void
-  /** The time limit of a run, in milliseconds; 0: none. */
-  readonly runMs: number
-  /** The time limit for the feed to watch a document's relations, in milliseconds. */
-  readonly watchMs: number
+  readonly limits: Pick<StreamLimits, 'runs' | 'runMs' | 'watchMs'>
 }
 
 export type RunEnd =
   | { readonly kind: 'answered'; readonly changed: boolean }
   | { readonly kind: 'failed'; readonly response: GraphqlResponse }
+  /** Other slow runs have all places of slow ones. */
+  | { readonly kind: 'stopped' }
   /** There are no streams left. */
   | { readonly kind: 'left' }
 
-export type Run = (watch: LiveWatch) => Promise<RunEnd>
+/** The runs of all watches, which share places (docs/sharing.md). */
+export interface Runs {
+  readonly run: (watch: LiveWatch) => Promise<RunEnd>
+  /** The number of runs that wait for a place. */
+  readonly waiting: () => number
+}
 
-export function createRun(parts: RunParts): Run {
+/**
+ * A watch is quick after one quick run, and on a busy machine not slow after one slow run. Its next change may come much
+ * later.
+ */
+const speed: Speed = { slowMs: 100, mostCredit: 10, quickFrom: 1, price: 2, keptMs: Infinity }
+
+/** A run takes the share of places and connections that its first stream's caller has. */
+interface Turn {
+  readonly parts: RunParts
+  readonly hold: (interests: readonly Interest[]) => HeldRelations
+  /** Places for reading documents. */
+  readonly reads: Scheduler
+  /** Places for their execution. */
+  readonly executions: Scheduler
+  readonly watch: LiveWatch
+  readonly owner: StreamOwner
+}
+
+export function createRuns(parts: RunParts): Runs {
+  const size = parts.limits.runs
+  const [reads, executions] = [createScheduler({ size }), createScheduler({ size, speed })]
   const hold = createRelations(parts.feed)
-  return async (watch) => {
-    const [first] = watch.streams
-    if (first === undefined) return { kind: 'left' }
-    // A run takes the share of connections that its first stream's caller has.
-    const context = newContext(first.owner, parts.runMs)
-    watch.context = context
-    const { changedAt } = watch
-    watch.changedAt = null
-    const began = performance.now()
-    try {
-      const refusal = watch.isUnread ? await readUntilReported(parts, hold, watch, first, context) : null
-      watch.readMs = performance.now() - began
+  return {
+    run: async (watch) => {
+      const [first] = watch.streams
+      if (first === undefined) return { kind: 'left' }
+      const turn = { parts, hold, reads, executions, watch, owner: first.owner }
+      const refusal = watch.isUnread ? await readUntilReported(turn) : null
       if (watch.isClosed) return { kind: 'left' }
-      if (refusal !== null) return { kind: 'failed', response: refusal }
-      const response = await parts.answer(watch.request, first.owner.caller, context)
-      if (watch.isClosed) return { kind: 'left' }
-      if (response.outcome !== 'ok') return { kind: 'failed', response }
-      if (response.revision !== watch.revision) readLater(watch)
-      const changed = take(watch, bodyBytes(response.body), parts.kept)
-      watch.answered = watch.runs
-      for (const stream of watch.streams) deliver(watch, stream)
-      keep(watch)
-      if (changedAt !== null && changed) parts.lag(performance.now() - changedAt)
-      return { kind: 'answered', changed }
-    } finally {
-      watch.context = null
-      // Its answer is still missing.
-      if (watch.answered !== watch.runs) watch.changedAt = changedAt ?? watch.changedAt
-    }
+      return refusal === null ? executeInTurn(turn) : { kind: 'failed', response: refusal }
+    },
+    waiting: () => reads.waiting() + executions.waiting(),
+  }
+}
+
+/** The next stream that joins waits for another run. */
+function begin(watch: LiveWatch): void {
+  watch.phase = 'running'
+  watch.runs += 1
+  watch.begunAt = performance.now()
+  watch.again = null
+}
+
+/** Only the time with a connection counts for the pace of a run. */
+function executeInTurn({ parts, executions, watch, owner }: Turn): Promise<RunEnd> {
+  const timeline = newTimeline(0)
+  let isStopped = false
+  const ownMs = (): number =>
+    timeline.acquired === 0 ? 0 : (timeline.answered || performance.now()) - timeline.acquired
+  const stop = (): void => {
+    if (ownMs() <= speed.slowMs) return
+    isStopped = true
+    abort(watch)
+  }
+  const work = async (): Promise<RunEnd> => {
+    if (watch.isClosed) return { kind: 'left' }
+    begin(watch)
+    // The schema changed while the run waited for its place.
+    if (watch.isUnread) watch.again = 'schema'
+    const end = await execute(parts, watch, owner, timeline)
+    return isStopped && end.kind === 'failed' ? { kind: 'stopped' } : end
+  }
+  watch.phase = 'due'
+  const { party, kind } = owner
+  return executions.run({ party, kind, work: watch.key }, work, { stop, ownMs })
+}
+
+async function execute(
+  { answer, kept, lag, limits }: RunParts,
+  watch: LiveWatch,
+  owner: StreamOwner,
+  timeline: Timeline,
+): Promise<RunEnd> {
+  const context = newContext(owner, limits.runMs, timeline)
+  watch.context = context
+  const { changedAt } = watch
+  watch.changedAt = null
+  try {
+    const response = await answer(watch.request, owner.caller, context)
+    if (watch.isClosed) return { kind: 'left' }
+    if (response.outcome !== 'ok') return { kind: 'failed', response }
+    if (response.revision !== watch.revision) readLater(watch)
+    const changed = take(watch, bodyBytes(response.body), kept)
+    watch.answered = watch.runs
+    for (const stream of watch.streams) deliver(watch, stream)
+    keep(watch)
+    if (changedAt !== null && changed) lag(performance.now() - changedAt)
+    return { kind: 'answered', changed }
+  } finally {
+    watch.context = null
+    // Its answer is still missing.
+    if (watch.answered !== watch.runs) watch.changedAt = changedAt ?? watch.changedAt
   }
 }
 
@@ -79,27 +146,25 @@ function readLater(watch: LiveWatch): void {
   watch.again ??= 'schema'
 }
 
+const tooLate = failureResponse('DATABASE_UNAVAILABLE', 'Changes are not reported in time.')
+
 /** A relation without reports may have been renamed: the document is read again while it belongs to another schema. */
-async function readUntilReported(
-  ...[parts, hold, watch, stream, context]: Parameters<typeof readAgain>
-): ReturnType<typeof readAgain> {
+async function readUntilReported(turn: Turn): Promise<GraphqlResponse | null> {
+  const { watch } = turn
   for (;;) {
     const before = watch.revision
-    const refusal = await readAgain(parts, hold, watch, stream, context)
+    const refusal = await readAgain(turn)
     if (refusal?.code !== 'NOT_LIVE' || watch.isClosed || watch.revision === before) return refusal
   }
 }
 
-/** The watch listens before the feed is asked, so that no change is missed in between. Null: the document may run. */
-async function readAgain(
-  { read, listen, watchMs }: RunParts,
-  hold: (interests: readonly Interest[]) => HeldRelations,
-  watch: LiveWatch,
-  { owner: { caller } }: StreamState,
-  context: RequestContext,
-): Promise<GraphqlResponse | null> {
-  watch.isUnread = false
-  const found = await read(watch.request, caller, context)
+/**
+ * The watch listens before the feed is asked, so that no change is missed in between, and waits for the feed without a
+ * place. Null: the document may run.
+ */
+async function readAgain(turn: Turn): Promise<GraphqlResponse | null> {
+  const { parts, hold, watch } = turn
+  const found = await readInTurn(turn)
   if (watch.isClosed) return null
   if ('outcome' in found) {
     watch.isUnread = true
@@ -107,7 +172,7 @@ async function readAgain(
   }
   watch.revision = found.revision
   const held = hold(found.interests)
-  const leaveIndex = listen(watch, found.interests)
+  const leaveIndex = parts.listen(watch, found.interests)
   const leaveBefore = watch.leave
   const leaveNew = (): void => {
     leaveIndex()
@@ -117,8 +182,10 @@ async function readAgain(
     leaveBefore()
     leaveNew()
   }
-  // A run that waits without end would block others.
-  const refusal = await within(watchMs, held.watched).then((isInTime) => (isInTime ? null : tooLate), failureOf)
+  const refusal = await within(parts.limits.watchMs, held.watched).then(
+    (isInTime) => (isInTime ? null : tooLate),
+    failureOf,
+  )
   if (watch.isClosed) return null
   if (refusal === null) {
     leaveBefore()
@@ -132,7 +199,15 @@ async function readAgain(
   return refusal
 }
 
-const tooLate = failureResponse('DATABASE_UNAVAILABLE', 'Changes are not reported in time.')
+const readInTurn = ({ parts, reads, watch, owner }: Turn): ReturnType<ReadInterests> =>
+  reads.run(owner, async () => {
+    if (watch.isClosed) return tooLate
+    begin(watch)
+    watch.isUnread = false
+    const context = newContext(owner, parts.limits.runMs)
+    watch.context = context
+    return parts.read(watch.request, owner.caller, context)
+  })
 
 /** Messages of the feed name tables, and failures of our own statements do not concern the caller. */
 const failureOf = (error: unknown): GraphqlResponse => {

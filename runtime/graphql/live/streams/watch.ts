@@ -32,10 +32,6 @@ export interface LiveWatch {
   last: LastAnswer | null
   /** Of the current run. */
   context: RequestContext | null
-  /** Whether that run is stopped, because other slow runs have all places of slow ones. */
-  isStopped: boolean
-  /** How long the run read the document and waited for the feed, in milliseconds; null: it still does. */
-  readMs: number | null
   /** Removes its entries in the index and its holds on relations. */
   leave: () => void
   isClosed: boolean
@@ -63,6 +59,13 @@ export interface StreamState {
   readonly from: number
   /** Version of the last answer that it was sent; 0: none. */
   sent: number
+}
+
+/** Ends what the current run waits for. */
+export function abort({ context }: LiveWatch): void {
+  if (context === null) return
+  context.aborted = true
+  context.onAbort?.()
 }
 
 /** Sends a stream the newest answer, if it lacks it and accepts it now. False: the answer is not kept any more. */

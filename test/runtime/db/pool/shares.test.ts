@@ -42,7 +42,7 @@ describe('connections under load', () => {
       one.status === 'fulfilled' ? 'served' : (one.reason as { kind: string }).kind,
     )
     expect(new Set(kinds)).toEqual(new Set(['served', 'overloaded']))
-    expect(kinds.filter((kind) => kind === 'served')).toHaveLength(3)
+    expect(kinds.filter((kind) => kind === 'served')).toHaveLength(4)
   })
 
   /** Sleeps; when it began and when it ended, by the clock of the server. */

@@ -240,6 +240,24 @@ describe('a hub', () => {
     expect((gone as (() => boolean) | null)?.()).toBe(true)
   })
 
+  it.each([1, 2])('lets others run while watches wait for the feed, with %i places', async (runs) => {
+    const { hub } = create({
+      feed: { watch: ({ name }) => (name === 'slow' ? new Promise(() => undefined) : Promise.resolve()) },
+      read: async ({ operationName }) => ({
+        interests: [{ relation: { schema: 'public', name: operationName ?? '' }, pins: [] }],
+        revision: undefined,
+      }),
+      limits: { streams: 9, streamsOfParty: 9, runs, pauseMs: 0, runMs: 0, watchMs: 60_000 },
+    })
+    const [fast, slow] = [hear(), hear()]
+    for (let number = 0; number < 4; number += 1)
+      hub.open({ ...request, query: `{ a${number} }`, operationName: 'slow' }, owner(), { lastId: null }, slow.sink)
+    hub.open({ ...request, operationName: 'fast' }, owner('bob'), { lastId: null }, fast.sink)
+    await settled()
+    expect([fast.answers.length, slow]).toMatchObject([1, { answers: [], ends: [] }])
+    hub.stop()
+  })
+
   it('waits for a silent feed no longer than is said, and lets others run', async () => {
     const watched: string[] = []
     let isSilent = true
