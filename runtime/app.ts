@@ -7,6 +7,7 @@ import { guardForOwner, registerAdmin } from './console/admin/register.ts'
 import type { AdminParts } from './console/admin/call.ts'
 import { toErrorAnswer } from './auth/http/boundary.ts'
 import { registerAuth } from './auth/http/register.ts'
+import type { DashboardLink } from './console/opening.ts'
 import { registerDashboard } from './console/register.ts'
 import type { LiveStreams } from './graphql/http/event-stream.ts'
 import { createGraphqlFront, type GraphqlRoute } from './graphql/http/route.ts'
@@ -50,6 +51,8 @@ export interface AppParts extends Pick<
   readonly pathPrefix?: string | null
   /** Absent: no observers. */
   readonly observers?: Omit<Observers, 'log' | 'requests' | 'live'>
+  /** The link that opens the dashboard signed in; absent: none. */
+  readonly opening?: DashboardLink | null
   /** Null: this process serves no auth. */
   readonly auth: AdminParts | null
 }
@@ -122,7 +125,7 @@ export function buildApp(parts: AppParts): App {
     registerAuth(app, parts.auth)
     registerAdmin(app, parts.auth)
     registerOpenapi(app)
-    registerDashboard(app)
+    registerDashboard(app, parts.opening)
     if (metrics !== null) registerMetrics(app, metrics, parts.auth)
   }
   return { fastify: app, handle: byPath(graphql, (request, response) => app.routing(request, response), pathPrefix) }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { messageOf } from './lib/text.ts'
 import { assembleServer, type ServerParts, type ServerSettings } from './server.ts'
@@ -55,6 +57,18 @@ export async function runServer(parts: ProcessParts): Promise<void> {
  * flood of connections overflows the queue, and new connections wait a second for TCP to repeat its SYN.
  */
 const backlog = 65_535
+
+/** Rejects with ListenFailure if the address is in use: found before long work rather than behind it. */
+export async function refuseBusyAddress({ host, port }: Pick<ServerSettings, 'host' | 'port'>): Promise<void> {
+  const probe = createServer()
+  try {
+    await once(probe.listen({ host, port }), 'listening')
+  } catch (error) {
+    throw new ListenFailure(listenSentence(error, host, port))
+  } finally {
+    probe.close()
+  }
+}
 
 async function listen(app: FastifyInstance, { host, port }: ServerSettings): Promise<string> {
   try {

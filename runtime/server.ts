@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProjectAnswer } from './console/admin/call.ts'
+import type { DashboardLink } from './console/opening.ts'
 import { type App, buildApp, toClientError, type AppParts } from './app.ts'
 import { openAuth, type OpenAuth } from './auth/http/open.ts'
 import { migrateAuth, upgradeAuth } from './auth/schema/migrate.ts'
@@ -55,6 +56,8 @@ export interface ServerParts {
   /** Makes what answers GraphQL by that source. A server that needs no general one does not load it. */
   readonly createService: (parts: ServiceParts) => GraphqlService
   readonly log: Log
+  /** The link that opens the dashboard signed in; left out: none. */
+  readonly opening?: DashboardLink
   /** Left out: this process is the only one. */
   readonly siblings?: Siblings
   /** Of the bcrypt hashes of passwords; left out: as spec/auth.md 12 wants it. */
@@ -330,6 +333,7 @@ function assemble(
     observers: { ...observers, metrics: settings.metrics === 'here' ? observers.metrics : null },
     bodyLimitBytes: settings.bodyLimitBytes,
     workers: settings.workers,
+    opening: assembly.opening ?? null,
     auth: authOf(assembly, verify.own),
   })
   return { app, live, servers }

@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   cost: async () => (await import('./cost.ts')).costCommand,
   verify: async () => (await import('./verify.ts')).loadVerifyCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand,
+  token: async () => (await import('./token.ts')).tokenCommand,
   auth: async () => (await import('./auth.ts')).authCommand,
   mails: async () => (await import('./mails.ts')).mailsCommand,
   settings: async () => (await import('./settings.ts')).settingsCommand,

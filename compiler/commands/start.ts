@@ -10,21 +10,23 @@ import { type ProjectKeys, goodKey, keysOf, ownerRole, type KeyRole } from '../.
 import type { Settings } from '../../runtime/settings/keys.ts'
 import { startEmbedded } from '../../runtime/db/embedded/embedded.ts'
 import { createService } from '../additions/service.ts'
-import { runServer } from '../../runtime/main.ts'
+import { refuseBusyAddress, runServer } from '../../runtime/main.ts'
+import { createDashboardLink } from '../../runtime/console/opening.ts'
 import { createProjectKeysReader } from '../../runtime/db/connect/project-keys.ts'
 import { openServerDatabase } from '../../runtime/database.ts'
 import { type Command, type Terminal, exitCodes } from './command.ts'
 import { createFollowedSource } from '../following/serving/followed-source.ts'
 import { liveTriggersBy } from '../following/serving/live-triggers.ts'
+import { createDemoAccounts, demoPassword, presentDemoAccounts } from './demo-accounts.ts'
 import { logOf } from './log.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { createPrepareOnce } from '../following/serving/prepare-once.ts'
 import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
 
-/** Loads the demo, in one transaction, into a database whose schema public is empty; does nothing in others. */
-export async function loadDemo(ownerUrl: string, note: (line: string) => void): Promise<void> {
-  await withSession({ url: ownerUrl }, async (query) => {
-    if (!(await isEmpty(query))) return
+/** Loads the demo, in one transaction, into a database whose schema public is empty; false: it was not, and nothing was done. */
+export async function loadDemo(ownerUrl: string, note: (line: string) => void): Promise<boolean> {
+  return withSession({ url: ownerUrl }, async (query) => {
+    if (!(await isEmpty(query))) return false
     note('Loading the demo: a blog with users, posts and comments')
     const folder = join(packageFolder(), 'fixtures', 'demo')
     const scripts = await Promise.all(['schema.sql', 'seed.sql'].map((file) => readFile(join(folder, file), 'utf8')))
@@ -32,6 +34,7 @@ export async function loadDemo(ownerUrl: string, note: (line: string) => void): 
       for (const text of ['set local search_path to public', ...scripts]) await query(text)
     })
     await query('analyze')
+    return true
   })
 }
 
@@ -58,20 +61,26 @@ interface Welcome {
   readonly keys: ProjectKeys
   /** Of the local database, which only this machine reaches. */
   readonly adminUrl: string
+  /** The code of the link that opens the dashboard signed in; left out: none. */
+  readonly opening?: string
+  /** Addresses of accounts with the demo's password. */
+  readonly accounts?: readonly string[]
 }
 
 const firstQuery = '{ postCollection(first: 3, orderBy: [{id: DescNullsLast}]) { edges { node { id title } } } }'
 
 /** The text once the embedded set-up serves: its address, its keys, and a working command line. */
-export function renderWelcome({ url, keys, adminUrl }: Welcome): string {
+export function renderWelcome({ url, keys, adminUrl, opening, accounts = [] }: Welcome): string {
   return [
     '',
     `GraphQL       ${url}/graphql/v1`,
     `Auth          ${url}/auth/v1`,
-    `Dashboard     ${url}/dashboard`,
+    `Dashboard     ${url}/dashboard${opening === undefined ? '' : `#opening=${opening}`}`,
+    ...(opening === undefined ? [] : ['              opens signed in, once and on this machine']),
     `Postgres      ${adminUrl}`,
     `anon          ${keys.anon}`,
     `service_role  ${keys.serviceRole}`,
+    ...accounts.map((email) => `account       ${email}, password ${demoPassword}`),
     '',
     'Try:',
     `curl -s ${url}/graphql/v1 -H 'content-type: application/json' -H 'apikey: ${keys.anon}' \\`,
@@ -121,6 +130,7 @@ export const startCommand: Command = {
     keepYoungSpaceSmall()
     const stopRequested = terminal.stopRequested()
     const settings = neededSettingsOf(terminal)
+    await refuseBusyAddress(settings)
     const postgres = await startEmbedded({
       folder: join(settings.dataFolder, 'postgres'),
       port: settings.embeddedPort ?? undefined,
@@ -147,16 +157,19 @@ async function serveEmbedded(
   const prepare = createPrepareOnce({ ownerUrl: adminUrl, loginUrl: serveUrl, log })
   await prepare()
   await enableDemoAuth(adminUrl)
-  await loadDemo(adminUrl, terminal.note)
+  if (await loadDemo(adminUrl, terminal.note)) await createDemoAccounts(adminUrl)
   const database = openServerDatabase(settings)
   const triggers = liveTriggersBy(adminUrl)
   const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, triggers, log })
   const keys = await shownKeys(jwtSecret, adminUrl)
+  const accounts = await presentDemoAccounts(adminUrl)
+  const opening = createDashboardLink(keys.serviceRole)
   const onReady = (url: string): void => {
     keepHeapSmall()
-    terminal.print(renderWelcome({ url, keys, adminUrl }))
+    terminal.print(renderWelcome({ url, keys, adminUrl, opening: opening.code, accounts }))
   }
-  await runServer({ settings, database, source, createService, log, onReady, listensEarly: true, stopRequested })
+  const served = { settings, database, source, createService, log, opening }
+  await runServer({ ...served, onReady, listensEarly: true, stopRequested })
 }
 
 /** The valid ones, or how to get one. */

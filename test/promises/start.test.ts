@@ -1,13 +1,19 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { authCommand } from '../../compiler/commands/auth.ts'
 import { mailsCommand } from '../../compiler/commands/mails.ts'
 import { runArguments } from '../../compiler/commands/run.ts'
 import { startCommand } from '../../compiler/commands/start.ts'
+import { tokenCommand } from '../../compiler/commands/token.ts'
 import { freePort } from '../../runtime/db/embedded/free-port.ts'
+import { findChromium, noChromium, useBrowser } from '../support/chromium.ts'
 import { runCommand } from '../support/command.ts'
+import { titled } from '../support/programs.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -49,7 +55,7 @@ const visit = async (
 /** What a command of the owner prints who has no setting but the data folder. */
 const ownerRuns = async (...args: readonly string[]): Promise<string> => {
   const environment = { CATALOGRAPH_DATA: folder }
-  const { exitCode, printed } = await runCommand([authCommand, mailsCommand], args, { environment })
+  const { exitCode, printed } = await runCommand([authCommand, mailsCommand, tokenCommand], args, { environment })
   expect(exitCode).toBe(0)
   return printed
 }
@@ -61,11 +67,34 @@ const runPrintedLine = async (welcome: string): Promise<unknown> => {
   return (await fetch(url, { method: 'POST', headers: { [type]: media, [key]: apikey }, body })).json()
 }
 
+const urlIn = (welcome: string): string => /Auth +(\S+)\/auth\/v1/.exec(welcome)?.[1] ?? ''
+const anonIn = (welcome: string): string => /anon +(\S+)/.exec(welcome)?.[1] ?? ''
+
+/** The id of the user whom auth knows by a token. */
+const userOf = async (welcome: string, token: string): Promise<unknown> => {
+  const headers = { apikey: anonIn(welcome), authorization: `Bearer ${token}` }
+  return ((await (await fetch(`${urlIn(welcome)}/auth/v1/user`, { headers })).json()) as { readonly id?: string }).id
+}
+
+/** Signs in with each printed account. */
+const signIn = (welcome: string): Promise<readonly unknown[]> =>
+  Promise.all(
+    [...welcome.matchAll(/account +(\S+), password (\S+)/g)].map(async ([, email, password]) => {
+      const headers = { apikey: anonIn(welcome), 'content-type': 'application/json' }
+      const url = `${urlIn(welcome)}/auth/v1/token?grant_type=password`
+      const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ email, password }) })
+      return userOf(welcome, ((await answer.json()) as { readonly access_token: string }).access_token)
+    }),
+  )
+
+const spendOpening = (welcome: string): Promise<Response> => {
+  const authorization = `Bearer ${/#opening=(\S+)/.exec(welcome)?.[1]}`
+  return fetch(`${urlIn(welcome)}/dashboard/opening`, { method: 'POST', headers: { authorization } })
+}
+
 /** Asks auth, where the welcome says that it is, what a sign-in page may offer. */
 const askAuth = async (welcome: string): Promise<unknown> => {
-  const [, url = ''] = /Auth +(\S+)/.exec(welcome) ?? []
-  const [, apikey = ''] = /anon +(\S+)/.exec(welcome) ?? []
-  return (await fetch(`${url}/settings`, { headers: { apikey } })).json()
+  return (await fetch(`${urlIn(welcome)}/auth/v1/settings`, { headers: { apikey: anonIn(welcome) } })).json()
 }
 
 describe('catalograph start', () => {
@@ -77,7 +106,7 @@ describe('catalograph start', () => {
       await visit(settings, async (welcome) => {
         expect(welcome).toMatch(/postgres:\/\/postgres:[\w-]+@127\.0\.0\.1:\d+\/postgres/)
         if ('EMBEDDED_PORT' in settings) expect(welcome).toContain(`@127.0.0.1:${port}/postgres`)
-        keys.push(/anon +(\S+)/.exec(welcome)?.[1])
+        keys.push(anonIn(welcome))
         expect(await runPrintedLine(welcome)).toMatchObject({
           data: { postCollection: { edges: [{ node: { title: expect.any(String) } }, {}, {}] } },
         })
@@ -86,9 +115,48 @@ describe('catalograph start', () => {
         // Who tries auth out asks for several mails in a row.
         expect(await ownerRuns('auth', 'get', 'mail_cooldown')).toBe('mail_cooldown = 1')
         expect(await ownerRuns('mails')).toBe('')
+        const [ada, bruno] = ['1', '2'].map((number) => `00000000-0000-4000-8000-00000000000${number}`)
+        expect(await signIn(welcome)).toEqual([ada, bruno])
+        expect(await userOf(welcome, await ownerRuns('token', '--user', 'Ada.Okafor@example.com'))).toBe(ada)
+        const wrong = welcome.replace('#opening=', '#opening=x')
+        expect((await spendOpening(wrong)).status).toBe(404)
+        expect(await (await spendOpening(welcome)).json()).toEqual({ key: /service_role +(\S+)/.exec(welcome)?.[1] })
+        expect((await spendOpening(welcome)).status).toBe(404)
       })
     }
     expect(keys[0]).toMatch(/^eyJ/)
     expect(keys[1]).toBe(keys[0])
+  })
+
+  it('says that its port is in use before it makes anything', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    onTestFinished(() => void taken.close())
+    const empty = join(folder, 'never')
+    const PORT = String((taken.address() as AddressInfo).port)
+    const { exitCode, noted } = await runCommand([startCommand], ['start'], {
+      environment: { CATALOGRAPH_DATA: empty, PORT },
+    })
+    expect([exitCode, noted]).toEqual([1, `catalograph: port ${PORT} on 127.0.0.1 is in use; set PORT to another one`])
+    expect(existsSync(empty)).toBe(false)
+  })
+})
+
+const chromium = findChromium()
+
+describe.skipIf(chromium === null)(titled('the printed link', noChromium()), () => {
+  const browser = useBrowser(chromium ?? '')
+
+  it('opens the dashboard signed in, and leaves no code in the address', { timeout: 120_000 }, async () => {
+    await visit({}, async (welcome) => {
+      const { page, context, errors } = await browser.open()
+      await page.goto(/Dashboard +(\S+)/.exec(welcome)?.[1] ?? '')
+      await page.getByRole('navigation', { name: 'Panels' }).waitFor()
+      expect(page.url()).not.toContain('opening')
+      await page.reload()
+      await page.getByRole('navigation', { name: 'Panels' }).waitFor()
+      expect(errors).toEqual([])
+      await context.close()
+    })
   })
 })

@@ -148,13 +148,14 @@ async function withDatabase<T>(settings: Settings, work: (query: Query) => Promi
   }
 }
 
-async function secretOf(settings: Settings): Promise<{ readonly secret: string; readonly whose: string }> {
+/** The secret of the keys and tokens, and where it is from. Throws CommandFailure without one. */
+export async function secretOf(settings: Settings): Promise<{ readonly secret: string; readonly whose: string }> {
   if (settings.jwtSecret !== null) return { secret: settings.jwtSecret, whose: 'JWT_SECRET' }
   const secret = await embeddedSecret(settings)
   if (secret !== null) return { secret, whose: `the embedded database in ${settings.dataFolder}` }
   throw new CommandFailure(
     settings.databaseUrl === null && settings.databaseOwnerUrl === null
-      ? 'no secret to derive keys from is set: set JWT_SECRET, or run catalograph start once'
-      : 'no secret to derive keys from is set: set JWT_SECRET to the one that this database is served with',
+      ? 'no secret of keys and tokens is set: set JWT_SECRET, or run catalograph start once'
+      : 'no secret of keys and tokens is set: set JWT_SECRET to the one that this database is served with',
   )
 }

@@ -11,12 +11,21 @@ interface Opened {
   readonly project: ProjectAnswer
 }
 
+/** The key for the code in the address, which is spent with it; null for another address, or a spent code. */
+async function keyOfLink(): Promise<string | null> {
+  const code = /^#opening=([\w-]+)$/.exec(location.hash)?.[1]
+  if (code === undefined) return null
+  history.replaceState(null, '', location.pathname)
+  const answer = await fetch('dashboard/opening', { method: 'POST', headers: { authorization: `Bearer ${code}` } })
+  return answer.ok ? ((await answer.json()) as { readonly key: string }).key : null
+}
+
 /** The tab keeps the key over a reload, until it is closed or the key is forgotten (HTML, session storage). */
 const keptKey = 'catalograph.key'
 
 export function Page() {
   const [opened, setOpened] = useState<Opened | null>(null)
-  const [isReturning, setReturning] = useState(sessionStorage.getItem(keptKey) !== null)
+  const [isReturning, setReturning] = useState(true)
   const open = async (key: string): Promise<string | null> => {
     const api = createApi(key)
     const asked = await api.call<ProjectAnswer>('GET', 'admin/v1/project')
@@ -26,8 +35,12 @@ export function Page() {
     return null
   }
   useEffect(() => {
-    const key = sessionStorage.getItem(keptKey)
-    if (key !== null) void open(key).then(() => setReturning(false))
+    const enter = async (): Promise<void> => {
+      const key = (await keyOfLink().catch(() => null)) ?? sessionStorage.getItem(keptKey)
+      if (key !== null) await open(key)
+      setReturning(false)
+    }
+    void enter()
   }, [])
   const leave = (): void => {
     sessionStorage.removeItem(keptKey)

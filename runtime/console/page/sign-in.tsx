@@ -28,7 +28,7 @@ export function SignIn({ open }: { readonly open: (key: string) => Promise<strin
           change={setKey}
         />
         <button type="submit" className="primary" disabled={busy}>
-          {busy ? 'Opening …' : 'Open'}
+          {busy ? 'DashboardLink …' : 'Open'}
         </button>
       </form>
     </main>
