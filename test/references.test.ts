@@ -44,6 +44,7 @@ const tracked = (...paths: readonly string[]): readonly string[] =>
 const sources = tracked('compiler', 'runtime', 'test', 'bench', 'fixtures').filter(
   (file) => /\.(?:tsx?|mjs|sql)$/.test(file) && !file.includes('/expected/'),
 )
+const pages = tracked('*.md').filter((file) => !/^(?:fixtures|node_modules)\//.test(file))
 const remarks = sources.flatMap(remarksOf)
 const comments = remarks.filter(({ kind }) => kind === 'comment')
 const titles = remarks.filter(({ kind }) => kind === 'title')
@@ -69,7 +70,6 @@ describe('references', () => {
   })
 
   it('of pages lead to files and headings', () => {
-    const pages = tracked('*.md').filter((file) => !/^(?:fixtures|node_modules)\//.test(file))
     const broken = pages.flatMap((page) =>
       linksOf(page)
         .filter((link) => !leads(page, link))
@@ -79,14 +79,31 @@ describe('references', () => {
     expect(broken).toEqual([])
   })
 
-  it('of CONTRIBUTING and of the architecture name files that exist', () => {
-    for (const page of ['CONTRIBUTING.md', 'docs/architecture.md']) {
-      const text = readFileSync(page, 'utf8')
-      const paths = [...text.matchAll(/`((?:compiler|runtime|test|bench|docs|fixtures|generated)\/[\w./-]*)`/g)]
-      const named = paths.map(([, path = '']) => path).filter((path) => !/[A-Z]{4}/.test(path))
-      expect(named.length).toBeGreaterThan(10)
-      expect(named.filter((path) => !existsSync(path))).toEqual([])
-    }
+  it('of pages lead to each page', () => {
+    const targets = pages.flatMap((page) => linksOf(page).map((link) => targetOf(page, link.split('#')[0] ?? '')))
+    expect(pages.filter((page) => page.startsWith('docs/') && !targets.includes(page))).toEqual([])
+  })
+
+  /** Folders that a run of a benchmark or of the tests of the dashboard writes. */
+  const written = ['bench/records/', 'test/browser/screenshots/']
+
+  /** A page may name a file by the end of its path. */
+  it('of pages name files that exist', () => {
+    const all = tracked().map((file) => `/${file}`)
+    const exists = (name: string): boolean =>
+      all.some((file) => file.endsWith(`/${name}`) || file.includes(`/${name.replace(/\/$/, '')}/`))
+    const paths =
+      /`((?:compiler|runtime|test|bench|docs|fixtures|generated)\/[\w./-]*|(?:[\w-]+\/)*[\w-]+(?:\/|\.(?:tsx?|mjs)))`/g
+    const named = pages.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(paths)].map(([, name = '']) => ({ page, name })),
+    )
+    expect(named.length).toBeGreaterThan(100)
+    const has = (file: string, name: string): boolean =>
+      all.some((path) => path.endsWith(`/${file}`) && readFileSync(`.${path}`, 'utf8').includes(name))
+    const calls = pages.flatMap((page) => [...readFileSync(page, 'utf8').matchAll(/`([\w/-]+\.tsx?)` `(\w+)`/g)])
+    expect(calls.flatMap(([call, file = '', name = '']) => (has(file, name) ? [] : [call]))).toEqual([])
+    const lost = named.filter(({ name }) => !/[A-Z]{4}/.test(name) && !written.includes(name) && !exists(name))
+    expect(lost.map(({ page, name }) => `${page}: ${name}`)).toEqual([])
   })
 })
 
@@ -127,9 +144,11 @@ const linksOf = (page: string): readonly string[] =>
     .map(([, link = '']) => link)
     .filter((link) => !/^[a-z]+:/.test(link))
 
+const targetOf = (page: string, path: string): string => (path === '' ? page : normalize(join(dirname(page), path)))
+
 function leads(page: string, link: string): boolean {
   const [path = '', anchor] = link.split('#')
-  const file = path === '' ? page : normalize(join(dirname(page), path))
+  const file = targetOf(page, path)
   if (!existsSync(file)) return false
   return anchor === undefined || anchorsOf(file).includes(anchor)
 }

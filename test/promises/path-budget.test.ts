@@ -78,6 +78,24 @@ interface Session {
   readonly refresh_token: string
 }
 
+/** The way on docs/requests.md that a flow takes. */
+const ways: Readonly<Record<string, string>> = {
+  'known document': 'A GraphQL request',
+  'first answer after DDL': 'A change of the schema, and the next answer',
+  'sign-in': 'A sign-in with a password',
+}
+const [, ...sections] = readFileSync(new URL('../../docs/requests.md', import.meta.url), 'utf8').split(/^## /m)
+
+/** The files in the last column of its table, without those in brackets. */
+const filesOfWay = (heading: string): readonly string[] => {
+  const section = sections.find((text) => text.startsWith(`${heading}\n`)) ?? ''
+  const cells = [...section.matchAll(/^\| \w.*\|(.*)\|$/gm)].map(([, cell = '']) =>
+    cell.replace(/\[[^\]]*`[^\]]*\]/g, ''),
+  )
+  const files = cells.flatMap((cell) => [...cell.matchAll(/`([\w/-]+)\.ts`/g)].map(([, file = '']) => file))
+  return [...new Set(files)].map((file) => `${file.startsWith('compiler/') ? '' : 'runtime/'}${file}.js`)
+}
+
 interface Flow {
   /** Comes before each measurement. */
   readonly prepare: (round: number) => Promise<unknown>
@@ -132,6 +150,10 @@ describe('the budget of the path of a flow', () => {
     const common = commonPath(paths)
     const figures = figuresOf(common)
     keep(name, figures, common)
+    const entered = Object.keys(common.ran)
+    const way = filesOfWay(ways[name] ?? '')
+    if (name in ways) expect(way.length).toBeGreaterThan(9)
+    expect(way.filter((file) => !entered.includes(file))).toEqual([])
     for (const [figure, most] of Object.entries(budgets.paths[name] ?? {}))
       expect(figures[figure as keyof Figures], `${figure} of ${name}`).toBeLessThanOrEqual(most)
   })
