@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { additions, commentKeys } from '../compiler/additions/table.ts'
+import { textsIn } from './support/texts.ts'
 
 /** An addition is a folder of compiler/additions/ and its row there; facilities of the core that only read its facts are listed in test/budgets.json. */
 
@@ -38,6 +39,17 @@ describe('an addition', () => {
     expect(additions.filter(({ name, keys }) => keys.some(({ key }) => key !== name))).toEqual([])
     const files = folders.flatMap((folder) => readdirSync(new URL(`compiler/additions/${folder}`, root)))
     expect(files.filter((file) => !stages.test(file))).toEqual([])
+  })
+
+  test('is asked for by an operation of its case, or by a test', () => {
+    const operations = (folder: string): readonly string[] => {
+      const place = new URL(`fixtures/${folder}/operations/`, root)
+      return existsSync(place) ? readdirSync(place) : []
+    }
+    const tests = textsIn('test/runtime', '.test.ts')
+    const asked = (name: string): boolean =>
+      operations(kebab(name)).length > 0 || new RegExp(`\\b${name}"?: `).test(tests)
+    expect(additions.map(({ name }) => name).filter((name) => !asked(name))).toEqual([])
   })
 
   test('knows no other addition', () => {

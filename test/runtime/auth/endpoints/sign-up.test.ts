@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest'
+import { signUp as io } from '../../../../runtime/auth/io/user.ts'
 import { claimsOf, siteUrl, startAuthServer } from '../../../support/auth.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 
@@ -287,6 +288,12 @@ describe('POST /signup', () => {
         expect(claimsOf(body.access_token)).toMatchObject({ is_anonymous: true, role: 'authenticated', email: '' })
         expect(claimsOf(body.access_token)['amr']).toMatchObject([{ method: 'anonymous' }])
       }
+    })
+
+    const read = ['email', 'phone', 'data']
+    it.each(Object.keys(io.body.members).filter((name) => !read.includes(name)))('does not read %s', async (name) => {
+      const { status, body } = await signUp({ [name]: 7, data: { nick: 'x' } })
+      expect([status, body.user?.user_metadata]).toEqual([200, { nick: 'x' }])
     })
 
     it('is refused while sign-ups are', async () => {
