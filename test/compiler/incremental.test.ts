@@ -308,6 +308,48 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
       expect(await read()).toEqual(await readCatalog(database.query, options))
     })
 
+    const inTransaction = fc.constantFrom(
+      'alter table granted add column more int',
+      'alter table granted drop column more',
+      `comment on table granted is 'more'`,
+      'grant select on granted to anon',
+      'grant usage on schema open to anon',
+      'revoke usage on schema open from anon',
+      'create table further (id int primary key)',
+      'drop table further',
+      'create function further() returns int language sql as $$ select 1 $$',
+      ...['savepoint s', 'rollback to s', 'reset all'],
+    )
+    const many = `do $$ begin for i in 1..40 loop execute 'comment on table granted is ''' || i || ''''; end loop; end $$`
+
+    test(`a transaction is recorded once, with its savepoints (SEED=${seed})`, { timeout: 60_000 }, async () => {
+      const drawn = fc.array(
+        fc.oneof({ arbitrary: inTransaction, weight: 9 }, { arbitrary: fc.constant(many), weight: 1 }),
+        {
+          maxLength: 14,
+        },
+      )
+      const { query } = database
+      const recorded = async (at: unknown): Promise<unknown> =>
+        (
+          await query(
+            'select count(*)::int as n from catalograph.schema_record where not pg_visible_in_snapshot(xid, $1)',
+            [at],
+          )
+        ).rows[0].n
+      await read()
+      for (const steps of fc.sample(drawn, { numRuns: sized(60, 25), seed })) {
+        const before = (await query('select pg_current_snapshot() as at')).rows[0].at
+        await query('begin; savepoint s')
+        for (const text of steps)
+          if (/savepoint|rollback/.test(text)) await query(text)
+          else await query(`savepoint one; ${text}; release one`).catch(() => query('rollback to one'))
+        await query('commit')
+        expect(await read(), steps.join('; ')).toEqual(await readCatalog(query, options))
+        if (!steps.includes('reset all')) expect(await recorded(before), steps.join('; ')).toBeLessThan(2)
+      }
+    })
+
     test.each([
       'create table told (id serial primary key, a text)',
       'alter table told add column b int references told',

@@ -324,6 +324,28 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     ])
   })
 
+  test('a transaction of many changes breaks no write, and no table becomes live beside one that is not followed', async () => {
+    const many = (table: string): string =>
+      `do $$ begin for i in 1..40 loop execute 'comment on table ${table} is ''' || i || ''''; end loop; end $$`
+    await run(`drop view seen; begin; ${many('plain')}; alter table posts drop column due`)
+    expect(
+      await withSession({ url: database.ownerUrl }, async (query) => {
+        await query(`set lock_timeout = 100`)
+        return query(`select catalograph.live_install('public.authors'::regclass)`).then(
+          String,
+          (error: Error) => error.message,
+        )
+      }),
+    ).toMatch('holds a lock')
+    await run('commit')
+    expect(await install('posts')).toEqual([])
+    await run(
+      `begin; ${many('plain')}; alter table posts rename column title to heading; alter table posts drop column done; commit`,
+    )
+    expect(await installed('posts')).toBe(true)
+    await run('insert into posts (id) values (1)')
+  })
+
   test('where the triggers cannot be made again, the relation loses them, and the command of its owner succeeds', async () => {
     await install('cities')
     await watch('cities')

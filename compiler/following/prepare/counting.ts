@@ -1,3 +1,5 @@
+import { restingLock } from '../../../runtime/db/check/live-locks.ts'
+
 /**
  * Counting schema changes: bodies of the functions behind the event triggers (PostgreSQL manual, chapter 40; engine.md
  * 3 and 4).
@@ -5,7 +7,7 @@
  * Every backend counts in its own row, so that no DDL waits for another's commit, a rolled-back change does not
  * count, and a snapshot that sees the sum sees its catalogue. Beside the count it records the changed objects in its
  * own ring of rows: a reader that finds fewer records than changes compares everything. And it sets the schema mark
- * (runtime/db/check/schema-marks.ts).
+ * (runtime/db/check/schema-marks.ts). A transaction counts once, and its further changes add to its record.
  *
  * A promoted server may lack the last counts of its predecessor. So that two histories do not meet at the same sum,
  * each change adds a random number, its step; the records contain it.
@@ -30,9 +32,12 @@ const ignoredTags = [
 /** Parts that DROP TABLE and the like drop with the counted object. */
 const partTypes = ['default value', 'trigger', 'policy', 'rule', 'statistics object', 'publication relation']
 
-/** The number of recorded changes per backend, and of all after pruning. */
+/** The number of recorded transactions per backend, and of all after pruning. */
 const recordsPerBackend = 64
 const recordsKept = 256
+
+/** The changes of a transaction whose objects are recorded; with more of them the objects are unknown. */
+const changesRecorded = 32
 
 /** A power of 2. The counter has room for a thousand million changes. */
 const differentSteps = 2 ** 28
@@ -82,10 +87,10 @@ const classes = (names: readonly string[]): string =>
  *
  * A new type of a column makes Postgres create the foreign keys that refer to it again, without an event: those written
  * by this transaction are looked up. The setting marks the change as its own for the rest of the transaction
- * (runtime/db/check/transaction.ts).
+ * (runtime/db/check/transaction.ts): \`all\` where nothing is left to record. A rollback to a savepoint takes it back with the record.
  */
 const record = (
-  granted: string,
+  columns: string,
   unnamed: string,
 ): string => `if pg_catalog.current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
       changed := null;
@@ -102,18 +107,37 @@ const record = (
             and pg_catalog.age(k.xmin) <= pg_catalog.age(pg_catalog.pg_current_xact_id()::pg_catalog.xid));
       end if;
     end if;
+    if pg_catalog.current_setting('catalograph.changed', true) = 'on' then
+      step := 1 + coalesce(nullif(pg_catalog.current_setting('catalograph.changes', true), ''), '1')::bigint;
+      perform pg_catalog.set_config('catalograph.changes', step::text, true);
+      if step > ${changesRecorded} then changed := null; end if;
+      update catalograph.schema_record r
+      set objects = case when changed is null or r.objects is null then null
+          when r.objects @> changed then r.objects else r.objects || changed end,
+        granted = r.granted or ${columns}, unnamed = r.unnamed or ${unnamed}
+      where r.pid = pg_backend_pid() and r.xid = pg_current_xact_id();
+      is_recorded := found;
+    end if;
+    if is_recorded then
+      -- Under a lock that no table becomes live beside: the triggers of live tables follow each change.
+      if changed is null and pg_catalog.pg_try_advisory_xact_lock(${restingLock})
+        and not exists (select from catalograph.live_roots()) then
+        perform pg_catalog.set_config('catalograph.changed', 'all', true);
+      end if;
+    else
     drawn := pg_catalog.hashtextextended(pg_catalog.gen_random_uuid()::text, 0);
     step := 1 + ${recordsPerBackend}::bigint * (drawn & ${differentSteps - 1});
     insert into catalograph.schema_version as v (pid, n) values (pg_backend_pid(), step)
       on conflict (pid) do update set n = v.n + excluded.n returning n into counted;
     insert into catalograph.schema_record as r (pid, slot, xid, objects, granted, unnamed, step)
       values (pg_backend_pid(), counted % ${recordsPerBackend}, pg_current_xact_id(), changed,
-        ${granted}, ${unnamed}, step)
+        ${columns}, ${unnamed}, step)
       on conflict (pid, slot) do update
       set xid = excluded.xid, objects = excluded.objects, granted = excluded.granted, unnamed = excluded.unnamed,
         step = excluded.step;
     perform pg_catalog.setval('catalograph.schema_mark', greatest(drawn & 9223372036854775807, 1));
-    perform pg_catalog.set_config('catalograph.changed', 'on', true);`
+    perform pg_catalog.set_config('catalograph.changed', 'on', true);
+    end if;`
 
 /** The facts of an event, as SQL over the rows of `from`. */
 interface EventFacts {
@@ -152,42 +176,35 @@ declare
   drawn bigint;
   step bigint;
   counts boolean;
-  granted boolean;
-  unnamed boolean;
+  has_grants boolean;
+  may_name_columns boolean := false;
+  is_recorded boolean := false;
   context text;
   changed oid[];
 begin
+  if pg_catalog.current_setting('catalograph.changed', true) = 'all' and tg_tag <> 'CREATE EXTENSION' then return; end if;
   if tg_tag in (${list(ignoredTags)}) then return; end if;
   if tg_tag = 'CREATE EXTENSION' then perform catalograph.follow_shards(); end if;
   if tg_tag in ('GRANT', 'REVOKE') then
     counts := true;
-    select ${grants} into granted from pg_catalog.pg_event_trigger_ddl_commands() c;
-    changed := case when granted or pg_catalog.current_setting('catalograph.live_installing', true) = 'on' then '{}'
+    select ${grants} into has_grants from pg_catalog.pg_event_trigger_ddl_commands() c;
+    changed := case when has_grants or pg_catalog.current_setting('catalograph.live_installing', true) = 'on' then '{}'
       else ${onlyUnnamed} end;
   else
     select ${counts},
       case when tg_tag in (${list(recordedTags)})${known}
       then coalesce(pg_catalog.array_agg(distinct object.oid), '{}') end,
       ${grants}
-    into counts, changed, granted
+    into counts, changed, has_grants
     from ${from};
   end if;
   if counts then
-    -- Readers find such changes, and this transaction has counted one already: its record says that they are there, once.
-    if changed <@ ${onlyUnnamed} and not granted and pg_catalog.current_setting('catalograph.changed', true) = 'on' then
-      if changed = '{}' or pg_catalog.current_setting('catalograph.unnamed', true) = 'on' then return; end if;
-      update catalograph.schema_record r set objects = r.objects || changed
-      where r.pid = pg_backend_pid() and r.xid = pg_current_xact_id() and r.objects is not null;
-      perform pg_catalog.set_config('catalograph.unnamed', 'on', true);
-      return;
-    end if;
     perform catalograph.live_follow(changed);
-    unnamed := granted;
-    if granted then
+    if has_grants then
       get diagnostics context = pg_context;
-      granted := ${mayNameColumns};
+      may_name_columns := ${mayNameColumns};
     end if;
-    ${record('granted', 'unnamed')}
+    ${record('may_name_columns', 'has_grants')}
   end if;
 end
 `
@@ -198,6 +215,7 @@ declare
   counted bigint;
   drawn bigint;
   step bigint;
+  is_recorded boolean := false;
   changed oid[];
 begin
   perform catalograph.live_follow(null);

@@ -1,4 +1,4 @@
-import { armedLock, leaderLock, noRelation, wakeChannel } from '../../../runtime/db/check/live-locks.ts'
+import { armedLock, leaderLock, noRelation, restingLock, wakeChannel } from '../../../runtime/db/check/live-locks.ts'
 import { plpgsql } from './live-bodies.ts'
 import type { OwnFunction } from './migration.ts'
 
@@ -50,6 +50,7 @@ declare
   source text;
   transition text;
 begin
+  perform pg_advisory_xact_lock_shared(${restingLock});
   for root in select * from catalograph.live_tops(relation) loop
     source := catalograph.live_hindrance(root);
     if source is not null then raise exception using errcode = 'CG004', message = source; end if;
@@ -195,10 +196,11 @@ declare
   root oid;
 begin
   if current_setting('catalograph.live_installing', true) = 'on' then return; end if;
-  if changed <@ '{0}' then
+  -- Once in a transaction.
+  if coalesce(current_setting('catalograph.changed', true), '') = '' then
     perform catalograph.live_tell(${noRelation.schema});
-    return;
   end if;
+  if changed <@ '{0}' then return; end if;
   for root in select r.root from catalograph.live_roots() r (root)
     where changed is null or r.root = any (changed)
       or exists (select from unnest(changed) c (oid), catalograph.live_tops(c.oid) o (root) where o.root = r.root)
@@ -218,7 +220,6 @@ begin
       end;
     end;
   end loop;
-  perform catalograph.live_tell(${noRelation.schema});
 exception when others then
   raise warning 'catalograph: % (%)', sqlerrm, sqlstate;
 end

@@ -18,6 +18,9 @@ export const leaderLock = `${own}, 2`
 /** Held while a gate is set. */
 export const gateLock = `${own}, 3`
 
+/** Held by a transaction whose changes of the schema are no longer followed one by one; shared by those that make a table live. */
+export const restingLock = `${own}, 4`
+
 /** The view that the leader locks, and that those who would lead next wait for. A view has no rows that age. */
 export const leaderView = 'catalograph.live_leader'
 

@@ -57,7 +57,7 @@ declare
   now text;
   holder text;
 begin
-  if pg_catalog.current_setting('catalograph.changed', true) = 'on' then return true; end if;
+  if pg_catalog.current_setting('catalograph.changed', true) in ('on', 'all') then return true; end if;
   if pg_catalog.strpos(version, '.') = 0 then
     now := ${counterExpression};
   else
