@@ -16,7 +16,7 @@ import { printTable, type Row } from './support/table.ts'
 /**
  * Compiling documents by the command line: its process alone, the schema alone from nothing and with nothing changed, and the
  * schema with documents for one role and for three that see different tables: from nothing, with nothing changed and with one
- * document changed. What stands beside a figure less the schema's is less that of the schema alone, from nothing or not. CPU is
+ * document changed. A figure "less the schema's" is the difference to the schema alone, from nothing or not. CPU is
  * that of the command and of the parser that it starts, in steps of 10 ms, without Postgres.
  *
  * --tables 500 --documents 1000 --runs 5 --json FILE

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 type Floors = readonly (readonly string[])[]
 
 /**
- * Who may import whom: a file imports its own room and rooms of lower floors. `+` joins files to one room. A room with an
+ * The permitted imports: a file imports its own room and rooms of lower floors. `+` joins files to one room. A room with an
  * order of its own has it in `within`.
  */
 const floors: Floors = [
@@ -209,9 +209,9 @@ describe('the house', () => {
     expect(made).toEqual([
       // In which order keys stand, whose ever they are.
       'compiler/emit/emit.ts createLru',
-      // What the grammar says of texts, no matter who made them.
+      // The grammar of texts, whichever module made them.
       'compiler/emit/sql-parser.ts createLru',
-      // Holds no key, and nobody adds one.
+      // Holds no key and gets none.
       'runtime/auth/http/open.ts createKeySet',
       // React's name for what components hand down, and the one page of a browser.
       'runtime/console/page/context.tsx createContext',
@@ -267,7 +267,7 @@ function valuesFrom(file: string): readonly string[] {
   })
 }
 
-/** What the package is built of; `exact` holds it against the product. */
+/** The modules of the package; `exact` compares it with the product. */
 const isReference = (file: string): boolean => /^test\/reference\/(?!exact\/)/.test(file)
 
 /** Calls of `create…` that run when the module is loaded, by name. */
@@ -297,7 +297,7 @@ const memoMethods: ReadonlySet<string> = new Set([
   'groups',
 ])
 
-/** Functions handed to a memo that are no names of the module. */
+/** Functions passed to a memo that the module does not declare by name. */
 function rememberedClosures(file: string): readonly string[] {
   const text = readFileSync(file, 'utf8')
   if (!/\b(?:memo|shared)\.\w/.test(text)) return []
@@ -335,7 +335,7 @@ const isMemoMethod = (node: ts.Node): boolean =>
   /^(?:memo|shared)$/.test(node.expression.text) &&
   memoMethods.has(node.name.text)
 
-/** What a statement of a module declares or imports. */
+/** The names that a statement of a module declares or imports. */
 function namesOf(statement: ts.Statement): readonly string[] {
   if (ts.isFunctionDeclaration(statement)) return statement.name === undefined ? [] : [statement.name.text]
   if (ts.isVariableStatement(statement)) {

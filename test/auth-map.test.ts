@@ -44,7 +44,7 @@ function numbersIn(title: string, kind: Kind): readonly number[] {
   return [...lists].flatMap(([, list = '']) => list.split(/\D+/).map(Number))
 }
 
-/** What the tests of a file are called; a test that is skipped or still to be written is none. */
+/** The titles of the tests of a file; skipped and unwritten tests do not count. */
 function titlesOf(file: string): readonly string[] {
   const found: string[] = []
   const visit = (node: ts.Node): void => {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** What people have to read does not grow unnoticed: test/budgets.json says how many lines there may be. */
+/** The lines that people must read do not grow unnoticed: test/budgets.json holds their highest number. */
 
 interface Budget {
   readonly most: number

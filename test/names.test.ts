@@ -17,7 +17,7 @@ const namespaces = ['runtime/auth/io/', 'runtime/console/admin/io.ts', 'compiler
 const shared = [
   // Both refuse, each with the codes of its protocol.
   'refuse',
-  // What the compiler prints as declarations of the runtime's builders.
+  // Names that the compiler prints in declarations of the runtime's builders.
   'Expression',
   'ColumnBuilder',
   'ComputedBuilder',

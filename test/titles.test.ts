@@ -83,7 +83,7 @@ const files = execFileSync('git', ['ls-files', 'test'], { encoding: 'utf8' })
   .filter((file) => /\.test\.tsx?$/.test(file) && existsSync(file))
 const titles = files.flatMap(titlesOf)
 
-/** Numbers of sections, attacks and facts are no words of the sentence. */
+/** Numbers of sections, attacks and facts do not count as words of the sentence. */
 const wordsOf = (title: string): readonly string[] =>
   title
     .replace(/^(?:(?:law|(?:attack|fact)s? \d+|[\d.]+)(?:,|:| and)? )+/, '')

@@ -105,7 +105,7 @@ const partsOf = (name: ListName, query: string): string =>
     .map((field) => `'${field}', coalesce(pg_catalog.json_agg(x."${field}"), '[]')`)
     .join(', ')})::pg_catalog.text from (${query}) x${sliced.has(name) ? ' group by x.slice' : ''}`
 
-/** What the lists select from. */
+/** The FROM of the lists. */
 const relationParts = (extent: Extent, hashes: Hashes, record: readonly string[]): readonly string[] => [
   PATH,
   SERVED,

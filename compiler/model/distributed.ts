@@ -95,7 +95,7 @@ function exemptFrom(
 const ofClaims =
   /^(?:'(?:[^']|'')*'::text|current_setting\('request\.jwt\.claims?(?:\.\w+)?'::text(?:, true)?\)|auth\.(?:uid|jwt)\(\)|::(?:text|jsonb?|uuid|bigint|integer|smallint)\b|->>?|#>>?|NULLIF\(|COALESCE\(|[(), ])+$/
 
-/** What a condition compares the column with, if that depends on claims alone and has the column's type; else null. */
+/** The operand of a condition on the column, if it depends on claims alone and has the column's type; else null. */
 export function tenantIn(condition: string, column: string, type: string): string | null {
   const found = conjunctsOf(condition).flatMap((conjunct) => {
     const sides = dividedBy(bareOf(conjunct), ' = ')

@@ -254,7 +254,7 @@ export const functionId = ({ schema, name, args }: FunctionIdentity, overloaded:
 interface Overloads {
   /** Whether a call with all arguments is refused. */
   readonly meetAll: boolean
-  /** Whether some call without this argument, which has a default, is refused or resolves to another one. */
+  /** Whether some call without this argument, which has a default, is refused or resolves to a different overload. */
   readonly meetWithout: (index: number) => boolean
 }
 

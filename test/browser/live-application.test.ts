@@ -56,7 +56,7 @@ describe.skipIf(path === null)(
       await ada.page.getByLabel('Text').fill('Of two windows.')
       await ada.page.getByRole('button', { name: 'Keep as a draft' }).click()
       await ada.page.getByRole('button', { name: 'Publish' }).click()
-      // Nobody is signed in there.
+      // No user is signed in there.
       await bob.page.getByText('A first post, by ada').waitFor()
       await join(bob.page, 'bob')
       await say(ada.page, 'From the first window')

@@ -59,7 +59,7 @@ describe.skipIf(path === null)(titled('the way of somebody new', noChromium()), 
     await owner.keyboard.press('Control+Enter')
     await owner.locator('.graphiql-response').getByText('"A first post"').waitFor()
     await shoot('newcomer-graphiql')
-    // What the demo has off says how it is switched on.
+    // A page of a disabled feature says how to enable it.
     await owner.getByLabel('Explain').check()
     await editor.click()
     await owner.keyboard.press('Control+Enter')
@@ -78,7 +78,7 @@ describe.skipIf(path === null)(titled('the way of somebody new', noChromium()), 
   })
 })
 
-/** What somebody asks for with the client that is made for them. */
+/** A request of a user with the generated client. */
 async function titlesByTypedClient(server: AuthServer, email: string): Promise<unknown> {
   const project = createApplication()
   const { client, createDb } = await generated(project, server)

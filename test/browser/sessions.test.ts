@@ -36,7 +36,7 @@ describe.skipIf(path === null)(titled('sessions in a browser', noChromium()), { 
     await page.goto(url)
     await page.getByText('ready').waitFor()
   }
-  /** Who the page says is signed in. */
+  /** The signed-in user that the page shows. */
   const user = (page: Page) =>
     page.evaluate(async () => {
       const { client } = globalThis as unknown as SiteWindow

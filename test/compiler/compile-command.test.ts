@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 type Environment = Readonly<Record<string, string>>
 
-/** Nobody asks it to stop. */
+/** Never asks it to stop. */
 const endless = (args: readonly string[], environment: Environment) =>
   run(args, environment, new Promise(() => undefined))
 

@@ -392,7 +392,7 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     leader = await connect()
     const writer = await connect()
     await writer.query('begin; insert into posts values (1)')
-    // The lock was given back: somebody may lead although this transaction goes on.
+    // The lock was released: another session may lead although this transaction continues.
     const { rows } = await leader.query(`select pg_try_advisory_lock(${leaderLock}) as got`)
     expect(rows).toEqual([{ got: true }])
     await writer.query('insert into posts values (2); commit')

@@ -16,11 +16,11 @@ import { lawMajors } from '../support/whole.ts'
 
 const done = { ready: true, followed: true, live: true, statements: [] }
 
-/** What an owner achieves, who may not create event triggers. */
+/** The result of a preparation by an owner who may not create event triggers. */
 const unfollowed = { ready: true, followed: false }
 const makesEventTriggers = 'makes event triggers'
 
-/** What a preparation may write: system catalogues and the counter, down to row versions. */
+/** The rows that a preparation may write: system catalogues and the counter, with their row versions. */
 const footprint = `select string_agg(x, e'\\n' order by x) as all from (
   select 'proc ' || oid || ' ' || xmin from pg_proc where oid >= 16384 union all
   select 'class ' || oid || ' ' || xmin from pg_class where oid >= 16384 union all

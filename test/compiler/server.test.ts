@@ -86,10 +86,10 @@ describe('the service within an application', () => {
   })
 })
 
-/** What the page's example takes as given. */
+/** The arguments that the page's example requires. */
 const given = 'const [databaseUrl, jwtSecret, apikey] = process.argv.slice(2)'
 
-/** What follows it: a client of its WebSockets, which hears what it writes. */
+/** The continuation: a client of its WebSockets, which receives its writes. */
 const visit = `
   import { WebSocket } from 'ws'
   await server.ready

@@ -6,7 +6,7 @@ import { forSuite } from '../support/for-suite.ts'
 import { lawMajors } from '../support/whole.ts'
 import { allTriggers } from '../support/service.ts'
 
-/** What can be watched, and why not (spec/graphql.md 16.1). */
+/** Watchable objects, and the reasons against others (spec/graphql.md 16.1). */
 describe.each(lawMajors())('the judge of live queries on PostgreSQL %i', (major) => {
   const db = forSuite(createDatabase, {
     major,
@@ -20,7 +20,7 @@ describe.each(lawMajors())('the judge of live queries on PostgreSQL %i', (major)
         create table private.members (person int, post int)`,
   })
 
-  /** What reading the entity or calling the function comes to, after some statements that are undone. */
+  /** The live facts of the entity or function, after some statements that are rolled back. */
   const live = async (
     name: string,
     change = '',
@@ -102,7 +102,7 @@ describe.each(lawMajors())('the judge of live queries on PostgreSQL %i', (major)
   })
 
   it('refuses a table that receives rows by logical replication, which fires no triggers', async () => {
-    // What refreshing a subscription writes; its publisher is nowhere.
+    // The rows that refreshing a subscription writes; its publisher does not exist.
     const superuser = db.superuser('subscribes to a publication')
     const subscribed = `create subscription nowhere connection 'host=/nowhere' publication p with (connect = false, slot_name = none);
       insert into pg_subscription_rel select s.oid, 'posts'::regclass, 'r' from pg_subscription s where s.subname = 'nowhere'`

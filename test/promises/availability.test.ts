@@ -11,7 +11,7 @@ import { readSettings } from '../../runtime/settings/read.ts'
 import { createDatabase, overSessions } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 
-/** What strangers send with the public key keeps nobody else from being served. */
+/** Requests of strangers with the public key keep no other client from being served. */
 
 const jwtSecret = 'a secret that has more than thirty-two characters'
 const keys = projectKeys(jwtSecret)

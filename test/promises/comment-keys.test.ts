@@ -12,7 +12,7 @@ import { annotate, buildModel, keys } from '../support/with-additions.ts'
 
 /**
  * Promise: each key of a comment changes what is served, on each kind of object that takes it, and a case of fixtures/
- * shows that: without the key its model is another one.
+ * shows that: without the key its model differs.
  */
 
 const fixtures = new URL('../../fixtures/', import.meta.url)

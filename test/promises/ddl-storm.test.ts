@@ -93,7 +93,7 @@ async function change(client: pg.Client, table: Table, storm: Storm, random: Ran
     return null
   }
   const asked = now()
-  // Anyone who looks meanwhile may see either state.
+  // A read at that time may see either state.
   const pending = { asked, done: Number.POSITIVE_INFINITY, state }
   table.commits = [...table.commits, pending]
   await client.query('commit')
@@ -221,7 +221,7 @@ describe.each(asked)('a storm of schema changes on PostgreSQL %i', (major) => {
       for (const id of tableIds) await db.query(distribute(initial(id).name))
     }
     if (topology !== null) {
-      // One by one: what has started is stopped where another one does not start.
+      // One by one: if a service does not start, the started ones are stopped.
       for (const _ of [1, 2]) services.push(await serve(db))
       return
     }

@@ -19,7 +19,7 @@ import { keys, whileServed } from '../support/while-served.ts'
 import { lawMajors } from '../support/whole.ts'
 
 /**
- * The pages for a database of one's own, in their order, as an owner who is no superuser, and the requests to auth, whose demo this owner
+ * The pages for a database of one's own, in their order, as an owner who is not a superuser, and the requests to auth, whose demo this owner
  * loads. What other commands print of the demo is left to docs.test.ts.
  */
 

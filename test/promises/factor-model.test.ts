@@ -75,7 +75,7 @@ const removing: Step = async (model, real) => {
   return refreshing({ factor: null, lastStep: 0, level: 'aal1' }, real)
 }
 
-/** Nobody has guessed yet. */
+/** No code was guessed yet. */
 const waiting: Step = async (model) => {
   await server.db.query('truncate catalograph_auth.factor_guesses, catalograph_auth.session_guesses')
   return model

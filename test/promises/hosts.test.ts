@@ -16,7 +16,7 @@ let all: ReplicatedDatabase
 /** Of another database system: most clusters of tests are copies of one. */
 let other: ThrowAwayCluster
 let standby: DatabaseServer
-/** Where the primary and the standby listen, and where nobody does. */
+/** The ports of the primary and the standby, and a closed port. */
 let [p, s, nowhere] = [0, 0, 0]
 
 beforeAll(async () => {

@@ -64,7 +64,7 @@ const isMet = (touched: Touched, { relation, pins }: Interest): boolean => {
   return rows.length > 0 && pins.every(({ column, value }) => rows.some((row) => row[column] === value))
 }
 
-/** One row gets a value that another one has, or none, or goes, or comes a second time. */
+/** One row gets the value of another row, or none, or goes, or comes a second time. */
 function drawChange(draw: Draw, { tables }: World, interests: readonly Interest[]): string {
   const read = tables.filter(({ name }) => interests.some(({ relation }) => relation.name === name))
   const table = draw.pick(read.length === 0 || draw.chance(10) ? tables : read)
@@ -88,7 +88,7 @@ const related = { relationFilters: true, orderByRelated: true, manyToMany: true 
 interface Tally {
   watched: number
   changed: number
-  /** Changes of what is read that wake nobody. */
+  /** Changes of read relations that wake no stream. */
   spared: number
 }
 

@@ -18,7 +18,7 @@ const seed = Number(process.env['INTERLEAVINGS_SEED'] ?? Date.now() % 1_000_000)
 const theatreCount = Number(process.env['INTERLEAVINGS_THEATRES'] ?? '3')
 /** Where sessions have a limit, no refresh takes the short way of one statement. */
 const settingsOf = (index: number): SettingTexts => (index % 3 === 2 ? { session_timebox: '86400' } : {})
-/** Shrinking what was found has to end, too. */
+/** Shrinking a failure must end, too. */
 const longestMs = 60_000 + count * 2_000
 const theatres: Theatre[] = []
 beforeAll(async () => {

@@ -156,7 +156,7 @@ describePresent(
   60_000,
 )
 
-/** Rejects where nobody listens. */
+/** Rejects if the port is closed. */
 async function opens(port: number): Promise<void> {
   const socket = connectTcp(port, '127.0.0.1')
   await once(socket, 'connect')

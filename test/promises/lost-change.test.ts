@@ -4,8 +4,8 @@ import { followDatabase, type FollowedService } from '../support/followed.ts'
 import { createReplicated, type DatabaseServer, type ReplicatedDatabase } from '../support/replicated.ts'
 
 /**
- * Promise: a change of the schema that a promoted server never received is gone for everybody, even where the promoted server
- * has counted as many changes of its own by the time that anybody looks.
+ * Promise: a change of the schema that a promoted server never received is gone for every reader, even where the promoted server
+ * has counted as many changes of its own by the time of the next check.
  */
 
 let all: ReplicatedDatabase

@@ -10,7 +10,7 @@ import { whileServed } from '../support/while-served.ts'
 import { createOwnedDatabase, type OwnedDatabase } from '../support/owned-database.ts'
 import { lawMajors } from '../support/whole.ts'
 
-/** Everything works for an owner who may create roles and databases and is no superuser. */
+/** Everything works for an owner who may create roles and databases and is not a superuser. */
 
 const JWT_SECRET = 'a secret that has more than thirty-two characters'
 

@@ -114,7 +114,7 @@ describe('replicas', () => {
     expect(position).toMatch(/^\d+\/[0-9A-F]+\/[0-9A-F]+$/)
     expect(await bodies(served, served.service)).toContain('mine')
     expect(await bodies(served, served.anon, position)).toContain('mine')
-    // Who has written nothing reads what the replica has.
+    // A caller without writes reads the state of the replica.
     expect(await bodies(served, served.anon)).not.toContain('mine')
     await expect.poll(() => metric(served, 'catalograph_replica_lag_seconds{replica="1"}')).toBeGreaterThan(0.2)
     await resumeReplay()

@@ -8,7 +8,7 @@ import { forSuite } from '../support/for-suite.ts'
 import { createRandom } from '../support/random.ts'
 
 /**
- * Who may do what is decided as Postgres decides it (spec/graphql.md 1.4), by a service of compiled documents too. One server of
+ * Rights are decided as Postgres decides them (spec/graphql.md 1.4), by a service of compiled documents too. One server of
  * its own: roles are shared. Long form: npm run test:laws -- --changes 1000 [--seed S]
  */
 const changeCount = Number(process.env['LAWS_CHANGES'] ?? '24')

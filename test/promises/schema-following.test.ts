@@ -6,7 +6,7 @@ import { lawMajors } from '../support/whole.ts'
 import { followDatabase, type FollowedOptions, type FollowedService } from '../support/followed.ts'
 import { dataOf } from '../support/answers.ts'
 
-/** Promise: what a committed change of the schema changed is there on the next request, and nothing else makes anybody look. */
+/** Promise: the next request has the effects of a committed change of the schema, and nothing else makes a service look. */
 
 const schema = `
   create table base (id int primary key, body text, other int); insert into base values (1, 'one', 1);

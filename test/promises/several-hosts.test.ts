@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)(titled('several hosts', missing), () => {
   it('a replica that hears nothing of its primary is left out, and taken back', { timeout: 60_000 }, async () => {
     part('replica to primary')
     await direct.query('insert into note (writer, turn) values (-1, 1)')
-    // Nobody who wrote it asks: until it counts as late, the replica answers.
+    // The caller did not write it: until the replica counts as late, it answers.
     await expect.poll(read, { timeout: hosts.staleMs + 10_000 }).toContain(placeOf(-1, 1))
     const before = await service.byReplicas()
     expect(await read()).toContain(placeOf(-1, 1))

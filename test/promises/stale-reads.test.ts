@@ -122,7 +122,7 @@ it(
     expect(stale).toEqual([])
     expect(lost.length).toBeGreaterThan(0)
     expect(lost.filter(({ sent }) => sent > gone)).toEqual([])
-    // One that was committed right before has to ask the promoted server where that was.
+    // A write that was committed right before must ask the promoted server for its position.
     expect(lost.filter(({ position, at }) => at < fell && !position.startsWith('1/'))).toEqual([])
     expect(tally.written.at(-1)?.position).toMatch(/^2\//)
     expect([...tally.failures.keys()].filter((code) => code !== 'DATABASE_UNAVAILABLE')).toEqual([])

@@ -112,7 +112,7 @@ describe('catalograph start', () => {
         })
         expect(await askAuth(welcome)).toMatchObject({ external: { email: true, anonymous_users: false } })
         expect(await ownerRuns('auth', 'status')).toMatch(/^Auth is enabled\nsite_url = http:\/\/localhost:3000\n/)
-        // Who tries auth out asks for several mails in a row.
+        // A user who tries auth out requests several mails in a row.
         expect(await ownerRuns('auth', 'get', 'mail_cooldown')).toBe('mail_cooldown = 1')
         expect(await ownerRuns('mails')).toBe('')
         const [ada, bruno] = ['1', '2'].map((number) => `00000000-0000-4000-8000-00000000000${number}`)

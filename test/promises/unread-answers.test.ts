@@ -5,7 +5,7 @@ import { createDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { serveBuilt } from '../support/served.ts'
 
-/** Twenty clients of twenty addresses ask for 30 MB each and read nothing: 600 MB, if nobody counted. */
+/** Twenty clients of twenty addresses ask for 30 MB each and read nothing: 600 MB, if answers were not counted. */
 
 const writeTimeoutMs = 3_000
 const addressHeader = 'x-test-address'

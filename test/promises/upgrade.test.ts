@@ -8,7 +8,7 @@ import { createDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { JWT_SECRET, keys, whileServed } from '../support/while-served.ts'
 
-/** A database as version 0.1.0 left it, with somebody in it. */
+/** A database as version 0.1.0 left it, with one account. */
 const made = readFileSync(new URL('../support/upgrade/0.1.0.sql', import.meta.url), 'utf8')
 const [email, password, id] = ['ada@example.com', 'correct horse', '5f6a4a3e-8a39-4e43-9d62-0c6c7b6f1a11']
 

@@ -14,7 +14,7 @@ import {
 import { dataOf } from './answers.ts'
 import type { AskOptions, AskedService } from './service.ts'
 
-/** What the reference implementation's clients learn of a served API by introspection, which has to be switched on. */
+/** The result of introspection of a served API by the reference implementation's clients; introspection must be enabled. */
 export async function introspect(service: AskedService, options?: AskOptions): Promise<GraphQLSchema> {
   const query = getIntrospectionQuery({
     schemaDescription: true,

@@ -23,7 +23,7 @@ import {
 import type { Standing } from './standing.ts'
 import { chosenTopology, openChosen } from './topologies.ts'
 
-/** A built service of a topology, asked over HTTP as anybody. */
+/** A built service of a topology, for requests over HTTP by any caller. */
 export interface HttpService extends Pick<AskedService, 'graphql'> {
   /** How many reads replicas have answered. */
   readonly byReplicas: () => Promise<number>

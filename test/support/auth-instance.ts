@@ -13,7 +13,7 @@ import type { Stage } from './interleavings/stage.ts'
 /** A process that serves auth and nothing else, as far as its clients and its database can see. */
 export interface Instance {
   readonly url: string
-  /** Its tools; their statements wait for nobody. */
+  /** Its tools; their statements do not wait for others. */
   readonly tools: AuthTools
   readonly stop: () => Promise<void>
 }
@@ -85,7 +85,7 @@ function stagedDatabase(database: StatementsDatabase, { actors, stage }: Turns):
     const actor = actors.getStore()
     if (actor !== undefined) await stage.pause(actor, at)
   }
-  /** What is asked for at once goes one after the other here, so that others may come between; one fails, all do. */
+  /** Concurrent requests run one after the other here, so that others may come between; if one fails, all fail. */
   const inTurn = (run: RunStatement): RunStatement => {
     let last: Promise<unknown> = Promise.resolve()
     return (statement, values) => {

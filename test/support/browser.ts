@@ -14,7 +14,7 @@ export function createStorage(): SupportedStorage & { readonly items: ReadonlyMa
   }
 }
 
-/** Opens an address that has to lead on, and returns where it leads. */
+/** Opens an address that must redirect, and returns the target. */
 export async function follow(url: string): Promise<string> {
   const response = await fetch(url, { redirect: 'manual' })
   const location = response.headers.get('location')

@@ -8,12 +8,12 @@ import { unlessThere } from './programs.ts'
 
 const run = promisify(execFile)
 
-/** What has to be installed; null: nothing. */
+/** A missing program that must be installed; null: none. */
 export const noOpenssl = (): string | null => unlessThere('openssl', 'version')
 
 const openssl = (folder: string, ...args: readonly string[]): Promise<unknown> => run('openssl', args, { cwd: folder })
 
-/** Makes `name.crt` and `name.key`, signed by itself. */
+/** Makes `name.crt` and `name.key`, self-signed. */
 export const makeAuthority = (folder: string, name: string): Promise<unknown> =>
   openssl(
     folder,

@@ -15,7 +15,7 @@ const paths = named === undefined ? chromiums : [named]
 /** Debian's Chromium, or the one that CHROMIUM names; null: there is none. */
 export const findChromium = (): string | null => paths.find(isInstalled) ?? null
 
-/** What has to be installed; null: nothing. */
+/** A missing program that must be installed; null: none. */
 export const noChromium = (): string | null =>
   findChromium() === null ? `there is no browser at ${paths.join(' or ')}` : null
 
@@ -85,7 +85,7 @@ function watch(page: Page): WatchedPage {
     if (/^https?:/.test(request.url())) origins.add(new URL(request.url()).origin)
   }
   page.on('response', (response) => noteOrigin(response.request()))
-  // What the policy held back was never sent.
+  // Requests that the policy blocked were never sent.
   page.on('requestfailed', (request) => {
     if (request.failure()?.errorText !== 'csp') noteOrigin(request)
   })
@@ -93,7 +93,7 @@ function watch(page: Page): WatchedPage {
     sizes.push(
       request.sizes().then(
         ({ responseBodySize }) => responseBodySize,
-        // The page was closed meanwhile.
+        // The page was closed in the meantime.
         () => 0,
       ),
     ),

@@ -17,13 +17,13 @@ export interface Endpoint {
 /** Where a program may run. */
 export interface Host {
   readonly address: string
-  /** A program that runs this one there, as that account; it has to be started as our own. */
+  /** A program that runs this one there, as that account; our own account must start it. */
   readonly launcher: (program: string, account: Account) => Promise<string>
 }
 
 const loopback = '127.0.0.1'
 
-/** A throw-away server: nothing is synced to disk, everybody who reaches it is trusted, the folder goes away with it. */
+/** A throw-away server: nothing is synced to disk, every connection is trusted, and the folder is deleted with it. */
 export interface ThrowAwayCluster extends Endpoint {
   readonly folder: string
   /** Starts it again on the same port and folder after `stop`. */
@@ -43,18 +43,18 @@ const settings = (port: number): Readonly<Record<string, string>> => ({
   full_page_writes: 'off',
   max_connections: '100',
   autovacuum: 'off',
-  // What tests ask runs once or twice; compiling it takes a third of a second of each reading of a catalogue.
+  // Statements of tests run once or twice; JIT compilation takes a third of a second of each read of a catalogue.
   jit: 'off',
-  // What is logged lies in memory, too.
+  // The log lies in memory, too.
   max_wal_size: '128MB',
   min_wal_size: '32MB',
 })
 
-/** Owns the databases of tests, and made the roles of the API. As on managed services, it is no superuser. */
+/** Owns the databases of tests, and made the roles of the API. As on managed services, it is not a superuser. */
 export const owner = 'owner'
 
 /**
- * Roles are shared by all databases of a cluster, so they are made once. What a superuser has to do for the owner is that
+ * Roles are shared by all databases of a cluster, so they are made once. A superuser must do this for the owner:
  * service_role bypasses policies, and the schema public of databases to come, which belongs to their owner since PostgreSQL 15.
  */
 const rolesSql = `
@@ -110,7 +110,7 @@ export const sweepClusters = async (): Promise<void> => {
   }
 }
 
-/** What clusters are made of. */
+/** The parts of a cluster. */
 export interface ClusterSource {
   readonly binaries: Binaries
   /**

@@ -5,10 +5,10 @@ import type { ClusterSource } from './cluster.ts'
 export const allMajors = [14, 15, 16, 17, 18] as const
 export type Major = (typeof allMajors)[number]
 
-/** What a database may hold from its beginning: what compiler/following/prepare makes, and the tables of auth beside it. */
+/** The objects that a database may have from its beginning: those of compiler/following/prepare, and the tables of auth. */
 export type Prepared = 'api' | 'auth'
 
-/** The databases to copy that hold it, to which nobody connects; every cluster that was copied has them. */
+/** The databases to copy that hold it, which have no sessions; every copied cluster has them. */
 export const templateOf: Readonly<Record<Prepared, string>> = { api: 'template_api', auth: 'template_auth' }
 
 /** The source is for tests that need a server of their own. */
@@ -53,7 +53,7 @@ export const wantedMajor = (): Major | null => {
 /** The first of them with PostGIS, null where none has it: what needs it is then skipped, and says so. */
 export const postgisMajor = (): Major | null => majors().find((major) => clusterOf(major).postgis) ?? null
 
-/** What clusters of that major are copied from; null outside of a test run. */
+/** The template of clusters of that major; null outside of a test run. */
 export const pristineOf = (major: Major): string | null =>
   process.env[variable] === undefined ? null : (clusters().find((one) => one.major === major)?.pristine ?? null)
 

@@ -3,7 +3,7 @@ import { unseen } from '../../compiler/commands/progress.ts'
 import { runArguments } from '../../compiler/commands/run.ts'
 import type { Environment } from '../../runtime/settings/sources.ts'
 
-/** What a command left behind. */
+/** The result of a command. */
 export interface CommandAnswer {
   readonly exitCode: number
   readonly printed: string

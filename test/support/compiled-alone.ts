@@ -6,7 +6,7 @@ import { createCompiledService } from '../../runtime/graphql/compiled/serve.ts'
 import { nothingServed } from '../../runtime/graphql/compiled/source.ts'
 import type { GraphqlService } from '../../runtime/graphql/serve.ts'
 
-/** What answers by these files of compiled documents, on the database as it is. */
+/** A server of these files of compiled documents, on the database as it is. */
 export function serviceOf(run: RunExchange, engine: Engine, files: Readonly<Record<string, string>>): GraphqlService {
   const { manifest, ...addresses } = JSON.parse(files[documentsIndex] ?? '') as DocumentsIndex
   const revision = {
@@ -25,7 +25,7 @@ export function serviceOf(run: RunExchange, engine: Engine, files: Readonly<Reco
 
 /**
  * Examples with which a document is compiled for these variables: they themselves, and instead of them, where it has the same form,
- * others of other numbers. Of a number that is written itself the answer is then another one.
+ * others of other numbers. The answer to a number that is itself written then differs.
  */
 export const examplesFor = (variables: AskedAlone['variables']): readonly AskedAlone['variables'][] => [
   variables,
@@ -55,7 +55,7 @@ export async function answeredAlone(
   const compiled = (examples: readonly AskedAlone['variables'][]) =>
     compileDocuments(engine, [role], [{ source: '', text, roles: null, examples: { all: examples } }])
   const exampled = compiled(examplesFor(variables))
-  // What is refused is no example, and may have been foreseen.
+  // A refused request is not an example, and may have been foreseen.
   const { files, faults } = exampled.faults.length === 0 ? exampled : compiled([])
   if (faults.length > 0) return null
   const service = serviceOf(run, engine, files)

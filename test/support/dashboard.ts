@@ -18,7 +18,7 @@ export const panelNames = [
 ] as const
 export type PanelName = (typeof panelNames)[number]
 
-/** The page of somebody who has shown the key, at a panel that has its data. */
+/** The page after sign-in with the key, at a panel that has its data. */
 export async function enterDashboard(
   browser: BrowserRun,
   server: AuthServer,

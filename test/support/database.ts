@@ -19,7 +19,7 @@ export interface TestDatabase {
   readonly major: Major
   /** As the login role `authenticator`: noinherit, member of anon, authenticated and service_role. */
   readonly url: string
-  /** As its owner, who may create roles and databases and is no superuser. */
+  /** As its owner, who may create roles and databases and is not a superuser. */
   readonly ownerUrl: string
   /** Runs as the owner, on one connection that stays open: several calls may form one transaction. */
   readonly query: RunSql
@@ -27,7 +27,7 @@ export interface TestDatabase {
   readonly queryAsLogin: RunSql
   /** For what the owner may not do, which the reason names. */
   readonly superuser: (reason: string) => Superuser
-  /** What its server has logged so far, where the server is its own; else nothing. */
+  /** The log of its server so far, where the server is its own; else empty. */
   readonly log: readonly string[]
   readonly drop: () => Promise<void>
 }
@@ -37,7 +37,7 @@ export interface TestDatabaseOptions {
   readonly major?: Major
   /**
    * True gives the database a server to itself, at the cost of a second. Roles are shared by all databases of a server
-   * and count in the schema version, so anyone who creates, grants or alters roles has to take one.
+   * and count in the schema version, so a test that creates, grants or alters roles must take one.
    */
   readonly isolated?: boolean
   /** Why `sql`, `query` and `ownerUrl` have to be a superuser's. */
@@ -110,7 +110,7 @@ export const makeTemplates = async (port: number): Promise<void> => {
 }
 
 /**
- * What the first session of a database finds out of its catalogue is written to a file that a copy has, too; a server that starts
+ * The first session of a database writes facts of its catalogue to a file that a copy has, too; a server that starts
  * removes it.
  */
 export const warmTemplates = async (port: number): Promise<void> => {

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { titled } from './programs.ts'
 
-/** What a suite is made for; `missing`: why it cannot run here. */
+/** The subject of a suite; `missing`: why it cannot run here. */
 interface Row {
   readonly missing: string | null
 }

@@ -16,7 +16,7 @@ const isDebians = (major: Major): boolean => clusterOf(major).binaries.postgres.
 export const citusMajor = (): Major | null =>
   majors().find((major) => isDebians(major) && isInstalled(controlFile(major))) ?? null
 
-/** What has to be installed; null: nothing. */
+/** A missing program that must be installed; null: none. */
 export const noCitus = (): string | null =>
   citusMajor() === null ? 'Install Citus for the PostgreSQL in /usr/lib/postgresql that tests run on.' : null
 

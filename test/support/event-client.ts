@@ -2,11 +2,11 @@
 export interface EventClient {
   readonly status: number
   readonly type: string
-  /** Of a body that is no event stream. */
+  /** For a body that is not an event stream. */
   readonly body: () => Promise<string>
   /** The next event; null: the stream ended. */
   readonly next: () => Promise<HeardEvent | null>
-  /** How many events came that nobody has taken yet. */
+  /** The number of received events that were not taken yet. */
   readonly waiting: () => number
   readonly close: () => void
 }

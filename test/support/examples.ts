@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /** A code block of a page. */
 export interface Example {
-  /** What stands behind the fence; empty for output and pictures. */
+  /** The language behind the fence; empty for output and pictures. */
   readonly language: string
   readonly text: string
 }

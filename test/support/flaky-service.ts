@@ -1,15 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What may happen to a request on its way and to its answer on the way back. */
+/** Faults of a request on its way, and of its answer on the way back. */
 export type Fault =
-  /** The request reaches nobody. */
+  /** The request is lost. */
   | 'unreachable'
   /** The service does what it was asked, and the answer is lost. */
   | 'answer-lost'
   /** The answer breaks off. */
   | 'cut'
-  /** Somebody in between answers in the service's place. */
+  /** A proxy answers in the service's place. */
   | 'portal'
   | 'gateway'
   | 'overloaded'
@@ -20,7 +20,7 @@ export type Fault =
 
 export interface FlakyService {
   readonly url: string
-  /** What happens to the next refreshes, one each; after them all goes well. */
+  /** The faults of the next refreshes, one each; later ones succeed. */
   readonly plan: (faults: readonly Fault[]) => void
   /** How many refreshes were sent since the last plan. */
   readonly refreshes: () => number

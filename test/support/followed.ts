@@ -7,7 +7,7 @@ import { counterExpression, versionExpression } from '../../runtime/db/check/ver
 import { createService } from '../../compiler/additions/service.ts'
 import { apart, type Answer, type AskOptions } from './service.ts'
 
-/** What one serving process is made of: its own pool, compiler, follower and engine. */
+/** The parts of one serving process: its own pool, compiler, follower and engine. */
 export interface FollowedService {
   readonly graphql: (query: string, options?: AskOptions & { readonly context?: RequestContext }) => Promise<Answer>
   /** How often the schema was compiled. */

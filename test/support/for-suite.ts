@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest'
 
-/** What a suite opens has one of these to end it. */
+/** A resource that a suite opens and ends. */
 type Ended = { readonly close: () => unknown } | { readonly stop: () => unknown } | { readonly drop: () => unknown }
 
 const end = (made: Ended): unknown => ('close' in made ? made.close() : 'stop' in made ? made.stop() : made.drop())

@@ -18,9 +18,9 @@ export interface Application {
     environment?: Environment,
     stop?: Promise<string>,
   ) => Promise<CommandAnswer>
-  /** What a module of the folder exports. */
+  /** The exports of a module of the folder. */
   readonly load: (path: string) => Promise<Module>
-  /** What the compiler has to say about files of the folder, also about declarations; empty when it is content. The compiler is a folder of `typescript`. */
+  /** The compiler's errors about files of the folder, also about declarations. The compiler is a folder of `typescript`. */
   readonly typeCheck: (files: readonly string[], options?: readonly string[], compiler?: string) => string
   readonly write: (path: string, text: string) => void
   readonly remove: () => void
@@ -52,7 +52,7 @@ export function createApplication(): Application {
 /** An application with the client of a database, in its folder "db". */
 export interface GeneratedApplication extends Application {
   readonly database: TestDatabase
-  /** What the compiler says of each of some statements, which have `client`, `db` and `functions`; nothing of right ones. */
+  /** The compiler's errors about each of some statements, which have `client`, `db` and `functions`; none about correct ones. */
   readonly complaints: (uses: readonly string[]) => readonly string[]
   /** Removes both. */
   readonly close: () => Promise<void>
@@ -99,7 +99,7 @@ const never = new Promise<string>(() => undefined)
 const runCodegen = (args: readonly string[], environment: Environment, stop: Promise<string>): Promise<CommandAnswer> =>
   runCommand([codegenCommand], ['codegen', ...args], { environment, stop })
 
-/** What an application has of it: the compiler's own declarations are three quarters of the work. */
+/** The files that an application compiles: the compiler's own declarations are three quarters of the work. */
 const skipped = '--skipDefaultLibCheck'
 const strict =
   `--noEmit ${skipped} --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --target es2022`.split(' ')

@@ -5,7 +5,7 @@ import { google, startOpenIdProvider, type OpenIdProvider, type ProviderOptions 
 
 const externalUrl = 'https://project.example.com/auth/v1'
 
-/** What the provider knows as the project's callback; no request ever comes to that host. */
+/** The project's callback as the provider knows it; that host receives no request. */
 export const redirectUri = `${externalUrl}/callback`
 
 export interface Person {
@@ -17,7 +17,7 @@ export interface Person {
 export interface GoogleStage {
   readonly server: AuthServer
   readonly provider: OpenIdProvider
-  /** Somebody with a verified address at the provider, unless the claims say otherwise. */
+  /** A person with a verified address at the provider, unless the claims say otherwise. */
   readonly newPerson: (claims?: Readonly<Record<string, unknown>>) => Person
   readonly authorize: (query: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>
   /** The way from our door through the provider's, up to the callback's. */

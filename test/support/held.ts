@@ -9,7 +9,7 @@ export interface Held {
   readonly heldMs: number
 }
 
-/** What Linux reports of the thread of the event loop: first the nanoseconds that it has computed. */
+/** The statistics of Linux about the thread of the event loop: first its CPU time in nanoseconds. */
 const schedule = `/proc/self/task/${process.pid}/schedstat`
 
 /** Milliseconds that the event loop has computed, whatever else the machine does; elsewhere than on Linux, those that passed. */

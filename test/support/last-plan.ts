@@ -3,7 +3,7 @@ import type { TestService } from './service.ts'
 
 /**
  * The plan, as JSON text, that Postgres has for the statement that was sent last, as the role and with the values that it was
- * sent with; `analyze` runs it again. `settings` hold meanwhile.
+ * sent with; `analyze` runs it again. `settings` apply during that run.
  */
 export async function lastPlan(
   { db, exchanges }: TestService,

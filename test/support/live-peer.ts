@@ -45,7 +45,7 @@ export async function startLivePeer(): Promise<LivePeer> {
   const waiting = new Set<() => void>()
   const connections = new Set<Socket>()
   let open = 0
-  /** No generator, which would not hear that nobody listens while it waits. */
+  /** Not a generator, which would not notice while it waits that its last listener left. */
   const answers = (): AsyncIterableIterator<object> => {
     let told: readonly string[] | null = null
     let wake = (): void => undefined
@@ -146,7 +146,7 @@ const definitions = `
   type PostEdge { node: Post! }
   type Post { title: String }`
 
-/** What it serves: the titles, plain and as rows. */
+/** Its data: the titles, plain and as rows. */
 export function livePeerSchema(answers: () => AsyncIterable<unknown>): GraphQLSchema {
   const schema = buildSchema(definitions)
   for (const field of Object.values(schema.getSubscriptionType()?.getFields() ?? {})) field.subscribe = answers

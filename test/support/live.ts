@@ -21,7 +21,7 @@ import { healthy } from './healthy.ts'
 import { apart } from './service.ts'
 
 /**
- * Streams over real HTTP and WebSockets on a real database. What a document reads is given, and the test reports changes: so
+ * Streams over real HTTP and WebSockets on a real database. The reads of a document are given, and the test reports changes: so
  * a test decides in which order commits, changes and runs come.
  */
 export interface LiveServer {
@@ -36,7 +36,7 @@ export interface LiveServer {
   /** Requests that were run for streams. */
   readonly runs: () => number
   readonly lags: readonly number[]
-  /** What is watched of the feed. */
+  /** The watched relations of the feed. */
   readonly watched: ReadonlySet<string>
   /** Holds runs until the result is called. */
   readonly holdRuns: () => () => void
@@ -57,7 +57,7 @@ const secret = 'a secret that has more than thirty-two characters'
 export interface LiveServerOptions {
   readonly sql?: string
   readonly settings?: Readonly<Record<string, string>>
-  /** What a request reads; left out: all of public.posts. */
+  /** The reads of a request; absent: all of public.posts. */
   readonly interests?: (variables: Readonly<Record<string, unknown>>) => readonly Interest[]
   readonly now?: () => number
 }

@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server'
 export interface MailServer {
   readonly url: string
   readonly received: readonly ReceivedMail[]
-  /** What it does with mails from now on; `slow` never answers the data, `later` asks for another attempt. */
+  /** Its treatment of later mails; `slow` never answers the data, `later` asks for another attempt. */
   readonly behave: (mood: Mood) => void
   readonly stop: () => Promise<void>
 }

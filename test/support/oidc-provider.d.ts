@@ -1,4 +1,4 @@
-/** What openid-provider.ts uses of oidc-provider 9. The types that the community keeps of it bring seventeen packages. */
+/** The part of oidc-provider 9 that openid-provider.ts uses. The types of DefinitelyTyped bring seventeen packages. */
 declare module 'oidc-provider' {
   import type { IncomingMessage as Request, ServerResponse as Response } from 'node:http'
 

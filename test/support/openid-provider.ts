@@ -6,7 +6,7 @@ import { Provider } from 'oidc-provider'
 /** A real OpenID provider on loopback in place of Google. */
 export interface OpenIdProvider {
   readonly issuer: string
-  /** What the provider says of each of its people, by subject. */
+  /** The claims of the provider about each of its users, by subject. */
   readonly people: Map<string, Readonly<Record<string, unknown>>>
   /**
    * Does what a browser does with the address that /authorize sent it to, as the person `login_hint` names: the address
@@ -52,7 +52,7 @@ export async function startOpenIdProvider({ redirectUri, claimsIn }: ProviderOpt
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     findAccount: (_context, sub) => ({ accountId: sub, claims: async () => ({ ...people.get(sub), sub }) }),
-    // Nobody is asked whether they agree.
+    // No consent is asked for.
     loadExistingGrant: async ({ oidc }) => {
       const { client, session } = oidc
       if (client === undefined || session?.accountId === undefined) return undefined

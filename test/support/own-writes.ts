@@ -30,7 +30,7 @@ interface Written {
 export interface Tally {
   reads: number
   readonly written: Written[]
-  /** What reads did not find although it had been written, and by whom. */
+  /** Writes that a later read missed, with their callers. */
   readonly missed: { readonly written: Written; readonly manner: Manner }[]
   /** Code of a failure -> how often. */
   readonly failures: Map<string, number>
@@ -43,7 +43,7 @@ interface Asked {
   readonly position: string | null
 }
 
-/** @param position null: the service has to know by itself */
+/** @param position null: the service itself must know it */
 export async function askAs(served: Served, key: string, query: string, position: string | null): Promise<Asked> {
   const response = await fetch(`${served.url}/graphql/v1`, {
     method: 'POST',
@@ -80,7 +80,7 @@ export interface CallersOptions {
   readonly seed: number
 }
 
-/** What a caller still looks for: its last writes. */
+/** The last writes of a caller, which it still looks for. */
 const lookedFor = 3
 const pauseAfterFailureMs = 20
 

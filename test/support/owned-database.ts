@@ -1,7 +1,7 @@
 import { asRole, createDatabase, dropTemplates, type Major, type Superuser } from './database.ts'
 
 /**
- * A database of an owner of its own, whose server, which it has to itself, has none of the roles of the API: what a managed service gives
+ * A database of an owner of its own, whose server, which is its own, has none of the roles of the API: what a managed service gives
  * before anything is prepared.
  */
 export interface OwnedDatabase {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** What `npm pack` makes of a package, in projects of its users. */
+/** The tarball of a package from `npm pack`, in projects of its users. */
 
 const root = new URL('../..', import.meta.url).pathname
 

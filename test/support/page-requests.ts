@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import type { AuthServer } from './auth.ts'
 import { openEvents } from './event-client.ts'
 
-/** What the pages ask a server, at the address of `npm start`, is asked of this one. */
+/** The requests of the pages to the address of `npm start`, sent to this server. */
 export type PageServer = Pick<AuthServer, 'url' | 'anon' | 'mails'>
 
 const address = 'http://127.0.0.1:54321'
@@ -31,7 +31,7 @@ export async function curl(server: PageServer, words: readonly string[]): Promis
   await check(await fetch(url, { headers: given, ...sent }), undefined)
 }
 
-/** What curl prints of a stream before anything changes. */
+/** The output of curl for a stream before the first change. */
 async function firstEvent(url: string, data: string, headers: Readonly<Record<string, string>>): Promise<void> {
   const stream = await openEvents(url, JSON.parse(data) as object, headers)
   const event = await stream.next()

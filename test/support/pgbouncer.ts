@@ -31,7 +31,7 @@ const findPgbouncers = (): readonly PgbouncerProgram[] => programs.filter((path)
 export const pgbouncerThat = (keeps: boolean): PgbouncerProgram | null =>
   findPgbouncers().find(({ keepsStatements }) => keepsStatements === keeps) ?? null
 
-/** What has to be installed for one that can keep them, or cannot; null: nothing. */
+/** A missing program that must be installed for a version that keeps them, or does not; null: none. */
 export const noPgbouncer = (keeps: boolean): string | null => {
   if (pgbouncerThat(keeps) !== null) return null
   return keeps
@@ -54,7 +54,7 @@ export const pgbouncers = (): readonly PgbouncerProgram[] => {
 
 export interface PgbouncerOptions {
   readonly program: string
-  /** Of the server that trusts everybody. */
+  /** Of the server with trust authentication. */
   readonly serverPort: number
   /** Left out: on loopback. */
   readonly serverAddress?: string
@@ -66,7 +66,7 @@ export interface PgbouncerOptions {
   readonly port?: number
 }
 
-/** A pooler that accepts everybody. */
+/** A pooler that accepts every client. */
 export const startPgbouncer = async (options: PgbouncerOptions): Promise<PoolerProcess> => {
   const { program, serverPort, serverAddress = '127.0.0.1', host, mode = 'transaction', lines = [] } = options
   const address = host?.address ?? '127.0.0.1'

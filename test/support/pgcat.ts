@@ -21,13 +21,13 @@ export const findPgcat = (): PgcatProgram | null => {
   return printed === null ? null : { path: program, version: /\d+\.\d+\.\d+/.exec(printed)?.[0] ?? '0.0.0' }
 }
 
-/** What has to be installed; null: nothing. */
+/** A missing program that must be installed; null: none. */
 export const noPgcat = (): string | null =>
   findPgcat() === null ? 'Install pgcat 1.3 on the path, or let TEST_PGCAT name it.' : null
 
 export interface PgcatOptions {
   readonly program: string
-  /** Of the server that trusts everybody. Its databases of this moment are the pools. */
+  /** Of the server with trust authentication. Its present databases are the pools. */
   readonly serverPort: number
   readonly mode?: Exclude<PoolMode, 'statement'>
   /** Connections to the server for each database and user. */
@@ -48,7 +48,7 @@ const databasesOf = async (port: number): Promise<readonly string[]> => {
   }
 }
 
-/** A pooler that accepts everybody. */
+/** A pooler that accepts every client. */
 export const startPgcat = async (options: PgcatOptions): Promise<PoolerProcess> => {
   const { serverPort, mode = 'transaction', size = 5, statements = 0 } = options
   const port = options.port ?? (await freePort())

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 export type PoolMode = 'transaction' | 'session' | 'statement'
 
-/** A pooler that runs and accepts everybody. */
+/** A running pooler that accepts every client. */
 export interface PoolerProcess {
   readonly port: number
   readonly pid: number

@@ -3,7 +3,7 @@ import { noPgbouncer, pgbouncerThat, startPgbouncer } from './pgbouncer.ts'
 import type { PoolerProcess, PoolMode } from './pooler-process.ts'
 
 export interface PoolerOptions {
-  /** Of the server that trusts everybody. */
+  /** Of the server with trust authentication. */
   readonly serverPort: number
   readonly mode?: PoolMode
   /** Connections to the server for each database and user. */
@@ -18,7 +18,7 @@ export interface PoolerOptions {
 /** A pooler, configured as docs/scale.md says. */
 export interface Pooler {
   readonly name: string
-  /** What has to be installed; null: nothing. */
+  /** A missing program that must be installed; null: none. */
   readonly missing: string | null
   /** In transaction mode it keeps prepared statements. */
   readonly keepsStatements: boolean

@@ -1,6 +1,6 @@
 import type { AuthServer } from './auth.ts'
 
-/** The data of an application: everybody's own posts, and some that only a second factor opens. */
+/** The data of an application: each user's own posts, and some that require a second factor. */
 export const postsSql = `
   comment on schema public is '@graphql({"inflect_names": true})';
   create table public.posts (

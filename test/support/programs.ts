@@ -10,7 +10,7 @@ const areHidden = (process.env['HIDE_PROGRAMS'] ?? '') !== ''
 /** Whether there is such a file, by its whole path. */
 export const isInstalled = (path: string): boolean => !areHidden && existsSync(path)
 
-/** What a program of the path prints to these arguments; null: it is not there, or refuses them. */
+/** The output of a program of the path for these arguments; null: it is missing, or refuses them. */
 export const printedBy = (program: string, ...args: readonly string[]): string | null => {
   if (areHidden) return null
   try {

@@ -59,7 +59,7 @@ export const startProxy = async (target: number, port = 0): Promise<RecordingPro
   }
 }
 
-/** What clients asked for, in order: names of bound statements, and texts of simple queries. */
+/** The statements of clients in order: names of bound statements, and texts of simple queries. */
 export function askedOf(chunks: readonly Buffer[]): readonly string[] {
   // A chunk that begins a connection has a length where others have a letter (manual 54.7, StartupMessage).
   return chunks.filter((chunk) => chunk[0] !== 0).flatMap(askedIn)

@@ -21,7 +21,7 @@ export interface DatabaseServer {
   readonly superuserUrl: string
   /** Runs as the superuser, who promotes a server and looks at its log; on a connection of its own. */
   readonly query: (text: string) => Promise<pg.QueryResult>
-  /** What it has logged so far. */
+  /** Its log so far. */
   readonly log: readonly string[]
 }
 
@@ -65,7 +65,7 @@ export interface ReplicatedOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Of the primary and the standbys; left out: this one. */
   readonly hosts?: readonly Host[]
-  /** Where standbys reach a server; left out: where everybody does. */
+  /** The address under which standbys reach a server; absent: its usual one. */
   readonly upstream?: (server: Endpoint) => Promise<Endpoint>
 }
 

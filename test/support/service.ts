@@ -19,7 +19,7 @@ export interface AskedService {
   readonly db: TestDatabase
   /** The parsed body of the answer. */
   readonly graphql: (query: string | null, options?: AskOptions) => Promise<Answer>
-  /** What the database compiles to. */
+  /** The result of compiling the database. */
   readonly revision: () => Promise<Revision>
   readonly close: () => Promise<void>
 }
@@ -30,7 +30,7 @@ export interface TestService extends AskedService {
   readonly watch: (query: string, options?: AskOptions) => Promise<WatchAnswer>
   /** How often the schema was compiled. */
   readonly compiled: () => number
-  /** What was sent to the database, newest last. */
+  /** The statements sent to the database, newest last. */
   readonly exchanges: Exchange[]
 }
 
@@ -62,7 +62,7 @@ export interface TestServiceOptions {
   readonly schemas?: readonly string[]
   /** True for tests that create, grant or alter roles: see TestDatabaseOptions. */
   readonly isolated?: boolean
-  /** Why the database has to be a superuser's: see TestDatabaseOptions. */
+  /** Why the database must belong to a superuser: see TestDatabaseOptions. */
   readonly superuser?: string
   /** The role that asks unless a question names another. */
   readonly role?: string
@@ -94,7 +94,7 @@ export const revisionSource =
     return (await compiler.compile()).revision
   }
 
-/** Who asks, and what. */
+/** The caller and the request. */
 export function askedAs(query: string | null, ask: AskOptions): [GraphqlRequest, Caller] {
   const { role = 'anon' } = ask
   const request = {

@@ -7,15 +7,15 @@ import { createReplicated, type DatabaseServer, type ReplicatedDatabase, type Re
 
 export interface TopologyOptions {
   readonly major?: Major
-  /** What the servers are made of; left out: what that major is in this run. Citus has its own. */
+  /** The binaries of the servers; absent: those of that major in this run. Citus has its own. */
   readonly source?: ClusterSource
-  /** What the database holds beside what compiler/following/prepare makes. */
+  /** The objects of the database besides those of compiler/following/prepare. */
   readonly sql: string
   /** Of each server, beside the usual ones. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** A database of a topology. What `query` commits has reached each of its servers when that resolves. */
+/** A database of a topology. Commits of `query` have reached each of its servers when it resolves. */
 export interface Standing extends TestDatabase {
   /** The server that takes writes; null: there are several. */
   readonly cluster: ThrowAwayCluster | null
@@ -35,7 +35,7 @@ export interface Standing extends TestDatabase {
   readonly host: Host | null
   /** Makes lines between its parts slow, lossy and parted by turns, until it is called; null: there are none. */
   readonly upset: ((random: Random) => () => Promise<void>) | null
-  /** Ends the server that takes writes and has another one do so; resolves with what stands there then. Null: there is no other. */
+  /** Ends the primary and promotes a replica; resolves with the new topology. Null: there is no replica. */
   readonly promote: (() => Promise<Standing>) | null
 }
 
@@ -75,10 +75,10 @@ const openQueries = async (
   }
 }
 
-/** What a topology puts around its servers. */
+/** The parts of a topology around its servers. */
 type Around = Pick<Standing, 'environment' | 'drop'> & Partial<Standing>
 
-/** What most of them are not. */
+/** Members that most of them lack. */
 export const plain = {
   distributed: false,
   staleMs: 0,

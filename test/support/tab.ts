@@ -12,7 +12,7 @@ import type { Environment, Locks } from '../../runtime/client/environment.ts'
 export interface Tab {
   readonly client: Client
   readonly events: readonly (readonly [event: AuthChangeEvent, session: Session | null])[]
-  /** What the address bar shows. */
+  /** The address bar. */
   readonly address: () => string
   /** Shows or hides it. */
   readonly show: (visible: boolean) => void

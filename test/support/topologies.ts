@@ -9,13 +9,13 @@ import type { PoolerProcess } from './pooler-process.ts'
 import { openReplicated, plain, replicas, staleMs, standOn, type Standing, type TopologyOptions } from './standing.ts'
 import type { DatabaseServer } from './replicated.ts'
 
-/** What docs/scale.md puts between a service and its data: each topology is a row, which starts all of it on loopback. */
+/** The topologies of docs/scale.md between a service and its data: each is a row, which starts all of its servers on loopback. */
 
 export interface Topology {
   readonly name: string
-  /** What it starts. */
+  /** Its servers. */
   readonly has: string
-  /** What has to be installed first; null: nothing. */
+  /** A missing program that must be installed first; null: none. */
   readonly missing: () => string | null
   readonly open: (options: TopologyOptions) => Promise<Standing>
 }

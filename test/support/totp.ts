@@ -46,7 +46,7 @@ export const answerChallenge = (
 ): Promise<Answer> =>
   server.call('POST', `/factors/${factor.id}/verify`, { token, headers, body: { challenge_id, code } })
 
-/** What a reader sees in the markup of a QR code made of one square path a module. */
+/** The modules of a QR code, read from markup with one square path for each. */
 export function readQrCode(svg: string): string {
   const size = Number(/viewBox="0 0 (\d+) /.exec(svg)?.[1])
   const scale = 4

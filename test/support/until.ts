@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Resolves when the condition holds. Rejects after so many milliseconds; how soon it comes to hold is no matter. */
+/** Resolves when the condition holds. Rejects after so many milliseconds; the time until it holds does not matter. */
 export const until = async (holds: () => boolean | Promise<boolean>, longestMs = 20_000): Promise<void> => {
   const started = performance.now()
   while (!(await holds())) {

@@ -1,7 +1,7 @@
 import { majors, type Major } from './clusters.ts'
 
 /**
- * What `npm test` leaves to `npm run test:whole` (WHOLE=1), so that it takes few minutes: further cells of a matrix of which it asks
+ * The parts that `npm test` leaves to `npm run test:whole` (WHOLE=1), so that it takes few minutes: further cells of a matrix of which it asks
  * one, longer runs of laws, larger catalogues, pictures of pages. It keeps an example of each capability, each fault that was once
  * found, and each rule of security.
  */

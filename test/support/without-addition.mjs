@@ -37,7 +37,7 @@ function holdsWithout(folder) {
       return status === 0
     }
     return (
-      // What is built, too: a thread answers introspection.
+      // The build, too: a thread answers introspection.
       run('tsc', '-p', 'tsconfig.json', '--incremental', 'false') &&
       run('tsc', '-p', 'runtime/console/page', '--incremental', 'false') &&
       run(

@@ -11,7 +11,7 @@ export function readRows(writer: Writer, collection: Collection, all: ReadRows):
   return (alias, extra, keys) => {
     const { scope: inner, ...rest } = all(writer.alias('t'), null, orderKeys(collection))
     const { scope: seen, outlet } = seenOutside(inner, alias)
-    // What is joined for the order is seen from outside; other keys are joined there.
+    // Joins for the order are visible outside; other keys are joined there.
     const further = keys.filter((key) => !order.some(({ column }) => sameKey(column, key)))
     const { scope, joins } = joinRelated(writer, seen, collection, further, null)
     const distinctOn = distinct.map((column) => inner.column(column))

@@ -97,7 +97,7 @@ interface Rows {
   readonly entity: EntityFacts
   readonly path: readonly InputStep[]
   readonly objects: readonly ObjectInput[]
-  /** What others need of them. */
+  /** SQL names of the columns that other steps need. */
   readonly carried: readonly string[]
   /** Whether rows before them in the input belong to them. */
   readonly isParent: boolean
@@ -200,7 +200,7 @@ export function childrenOf(
   }
 }
 
-/** What these need of the rows that they belong to. */
+/** The columns that these need of the rows that they belong to. */
 const carriedFor = ({ links }: Rows): readonly string[] => links.flatMap(({ from }) => from.map(({ column }) => column))
 
 export const argumentOf = ({ argument }: Nest, path: readonly InputStep[]): readonly string[] => [
@@ -246,7 +246,7 @@ export function planParents(
   }
 }
 
-/** What becomes of rows at a place that are there already. */
+/** The treatment of existing rows at a place of the input. */
 function conflictAt(
   { planner, key }: Nest,
   field: string,

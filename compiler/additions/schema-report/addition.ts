@@ -2,7 +2,7 @@ import { switchedOn } from '../../comments/additions.ts'
 import { keyAddition } from '../addition.ts'
 import { extension } from './statements.ts'
 
-/** What is in the API of a role and why not, under `extensions.schemaReport` (spec/graphql.md 17). */
+/** The objects in the API of a role, and the reasons for missing ones, under `extensions.schemaReport` (spec/graphql.md 17). */
 export const schemaReport = keyAddition(
   'schemaReport',
   {

@@ -26,11 +26,11 @@ export interface Closure {
 /** The initial objects. */
 export type ReadStart = Readonly<Record<'relations' | 'functions', readonly Oid[]>>
 
-/** What comments say about what can be watched. */
+/** The settings of comments about live queries. */
 export interface LiveComments {
   /** Null: the comment does not say it. */
   readonly isLive: (kind: 'relation' | 'schema', comment: string | null) => boolean | null
-  /** What the comment of a function says that it reads; null: nothing. */
+  /** The relations that the comment of a function names as its reads; null: it names none. */
   readonly reads: (comment: string | null) => readonly NamedTable[] | null
 }
 

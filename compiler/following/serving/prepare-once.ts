@@ -10,7 +10,7 @@ export interface PrepareOnceOptions {
 
 export type PreparedDatabase = Extract<Preparation, { readonly ready: true }>
 
-/** @param again the database is another one, or lost what was prepared */
+/** @param again the database was replaced, or lost its preparation */
 export type Prepare = (again?: boolean) => Promise<PreparedDatabase>
 
 /**

@@ -169,7 +169,7 @@ function statusOf(error: unknown): number {
   return error instanceof OauthFailure ? 400 : 0
 }
 
-/** What stands between a client and its request. */
+/** The checks between a client and its request. */
 interface Via {
   /** The header Sb-Forwarded-For of a server that calls for its users; empty: none. */
   readonly forwardedFor: string

@@ -151,7 +151,7 @@ export function scanRows(
 interface Part {
   readonly condition: Condition | null
   readonly order: readonly OrderTerm[]
-  /** What is known of these rows. */
+  /** Adds the facts about these rows. */
   readonly seen: (scope: Scope) => Scope
 }
 
@@ -179,7 +179,7 @@ function nullParts(
 ): readonly Part[] | null {
   const [first] = order
   const name = first?.column
-  // What is joined for an order would be joined in each part.
+  // The joins of an order would be repeated in each part.
   if (first === undefined || typeof name !== 'string' || !order.every(({ column }) => isOfRow(column))) return null
   const rest = order.filter(({ column }) => !sameKey(column, name))
   const isRequired = entity.key.includes(name) || columnOf(engine.entity(entity.id), name).notNull

@@ -133,7 +133,7 @@ function rowsOf({ engine, alias }: Writer, call: Sql): Sql {
   return sql`(select (${row}).* from (select ${call} as ${row} offset 0) ${from})`
 }
 
-/** A function's row that is null, or null in every column, is no row (spec/graphql.md 9.3). */
+/** A function's row that is null, or null in every column, does not count as a row (spec/graphql.md 9.3). */
 const isPresent = (scope: Scope): Sql => sql`not (${scope.row()} is null)`
 
 /** Runs a function that returns nothing; its answer is null. Both arms are needed for it to run at all. */

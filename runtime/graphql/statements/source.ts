@@ -30,10 +30,10 @@ import { longestOf, type Ordered } from './cursor.ts'
 import { valueParameter } from './parameters.ts'
 import { isNotNull } from '../../sql/nulls.ts'
 
-/** What every part of a statement is written with. */
+/** The context of every function that writes a part of a statement. */
 export interface Writer {
   readonly engine: Pick<Engine, 'entity' | 'call' | 'manifest' | 'additions'>
-  /** What policies let the column equal that the relation is distributed by; null: nothing known. */
+  /** The value that policies demand of the distribution column; null: unknown. */
   readonly tenant: (entity: EntityFacts) => Sql | null
   /** A fresh alias: `t1`, `p2`, ... Its number distinguishes it and means nothing else. */
   readonly alias: (letter: string) => Ident
@@ -45,7 +45,7 @@ export interface Writer {
   readonly row: WriteRow
 }
 
-/** What of a plan reads relations or calls what may do so. */
+/** A part of a plan that reads a relation or calls a function. */
 export type Part = Row | Collection | Root | RowMember
 
 export type Note = (alias: string, part: Part) => void
@@ -102,10 +102,10 @@ const tenantValue = (expression: string): Value => ({
 export interface Scope {
   readonly entity: EntityFacts
   readonly builder: EntityBuilder
-  /** What the row is called in FROM. */
+  /** The alias of the row in FROM. */
   readonly alias: Ident
   readonly column: (name: string) => Sql
-  /** What rows are sorted by; of related rows only where they were joined (related.ts). */
+  /** The value of an order key; for keys of related rows only where these were joined (related.ts). */
   readonly ordered: (key: OrderKey) => Ordered
   /** A function made it, so that no constraint holds for it. */
   readonly isMade?: true
@@ -115,14 +115,14 @@ export interface Scope {
   readonly element?: { readonly value: Sql; readonly type: Pick<AttributeBuilder, 'operand' | 'operands'> }
   /** The whole row as a value of its composite type. */
   readonly row: () => Sql
-  /** What the column equals that its relation is distributed by (tenants.ts); null: nothing known, or all rows are here. */
+  /** The value of the distribution column (tenants.ts); null: unknown, or the relation is not distributed. */
   readonly tenant: Sql | null
 }
 
 /** The row of a table, function or CTE that stands in FROM under this alias. */
 export function directScope(writer: Writer, entity: EntityFacts, alias: Ident): Scope {
   const builder = writer.engine.entity(entity.id)
-  // What is mentioned again is the same column of an inner select.
+  // A key that is mentioned again is the same column of the inner select.
   const ranks = new Map<RankKey, Ordered>()
   const ranked = (key: RankKey): Ordered => {
     const known = ranks.get(key) ?? rankOf(writer, key, applied(columnOf(builder, key.column).of, alias))
@@ -188,13 +188,13 @@ export function readFor(writer: Writer, entity: EntityFacts, part: Part): Scope 
 /** The row of an inner level seen through the alias of its sub-select. */
 interface Outside {
   readonly scope: Scope
-  /** What stands in the select list of the inner level. */
+  /** Stands in the select list of the inner level. */
   readonly outlet: Outlet
 }
 
 /**
- * What is used of the scope becomes a column of the inner level, `t1."created_at" as c2`, and nothing else does.
- * @param otherwise what the inner level lists where nothing is used
+ * Each used value of the scope becomes a column of the inner level, `t1."created_at" as c2`; unused values do not.
+ * @param otherwise the select list of the inner level if no value is used
  * @param whole the name of the column that is the whole row
  */
 export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`, whole: string = 'r'): Outside {

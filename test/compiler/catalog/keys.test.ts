@@ -3,7 +3,7 @@ import type { Catalog } from '../../../compiler/catalog/catalog.ts'
 import { catalogOf, relationNamed } from '../../support/catalog.ts'
 import { createDatabase, majors, type Major, type TestDatabase } from '../../support/database.ts'
 
-/** What a catalogue may promise about keys and nulls, and what it must not. */
+/** The facts about keys and nulls that a catalogue may state, and those that it must not. */
 const open: TestDatabase[] = []
 afterEach(async () => {
   await Promise.all(open.splice(0).map((database) => database.drop()))

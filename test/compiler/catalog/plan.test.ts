@@ -8,7 +8,7 @@ import { createDatabase, majors } from '../../support/database.ts'
 import { forSuite } from '../../support/for-suite.ts'
 
 /**
- * How Postgres runs the catalogue query where there are many relations: what it does for each of them has to be little, and nothing
+ * How Postgres runs the catalogue query where there are many relations: it must do little for each of them, and nothing
  * where one of them changed.
  */
 

@@ -53,7 +53,7 @@ describe.each(lawMajors().map((major) => [major] as const))('stability on Postgr
     const backwards = await catalogOf(await made(major, [...objects].reverse()))
     expect(names(backwards)).toEqual(names(forwards))
     const [a, b] = [fingerprints(forwards), fingerprints(backwards)]
-    // Roles belong to the cluster, and other tests make some meanwhile.
+    // Roles belong to the cluster, and other tests make some at the same time.
     expect(changed(a, { ...b, database: a.database })).toEqual(nothing)
     expect([...a.relations.keys()]).toEqual(['["public","Middle"]', '["public","apple"]', '["public","zebra"]'])
   })

@@ -148,7 +148,7 @@ describe.skipIf(process.platform === 'win32')('the output of a command into a pi
     { timeout: 60_000 },
     async ([name, { args, exitCode }], { skip }) => {
       skip(isLeft(name), leftToWhole)
-      // What serves says nothing but its log.
+      // A serving command prints its log only.
       const errors = serving.has(name) ? '2>&1' : '2> err'
       const { exitCode: ended, err } = await inShell([name, ...args], `${errors} | true`)
       expect([ended, err]).toEqual([exitCode, expect.not.stringMatching(/EPIPE|^\s+at /m)])

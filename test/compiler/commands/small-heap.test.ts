@@ -13,7 +13,7 @@ const atStart = `
   keepHeapSmall()
 `
 
-/** What V8 took for young objects, in MB, of a process of which some objects stay for a while. */
+/** The memory of V8's young generation, in MB, of a process in which some objects survive for a while. */
 const youngSpace = `
   let kept = []
   for (let round = 0; round < 400; round += 1) {
@@ -25,7 +25,7 @@ const youngSpace = `
   console.log(young.space_size / 1024 / 1024)
 `
 
-/** What is held after a thousand modules of 20 KB each, in MB. */
+/** The heap after a thousand modules of 20 KB each, in MB. */
 const modulesHeld = `
   const { evaluateModule } = await import('${evaluator}')
   const evaluateMany = (first, count) => {

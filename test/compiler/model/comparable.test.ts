@@ -65,7 +65,7 @@ it('a relation by comment has no field, and a remark, exactly where Postgres doe
   })
   // Kept rather than guessed: what numbers of objects are compared with.
   expect(wrong.filter((text) => !/\b(oid|regclass)\b.*: a field$/.test(text))).toEqual([
-    // A time of day is no length of time.
+    // A time of day is not a duration.
     'time = interval: none',
     'interval = time: none',
     // Planned on no rows, and refused on any.

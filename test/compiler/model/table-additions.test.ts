@@ -54,7 +54,7 @@ describe.each(additions)('%s: the setting', (key, brought) => {
       build({ schemas: [schema('public', comment)], relations: [table('Post'), table(other)] }).codes
     expect(taken(null, brought)).toEqual([])
     expect(taken(on, brought)).toEqual(['name-taken'])
-    // What follows PostRelation in the names of its own types makes them those of Post.
+    // The suffixes of PostRelation's own types make them names of types of Post.
     const sharing = brought.startsWith('PostRelation')
     expect(taken(null, 'PostRelation')).toEqual([])
     expect(taken(on, 'PostRelation')).toEqual(sharing ? ['name-taken'] : [])

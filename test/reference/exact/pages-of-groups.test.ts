@@ -20,7 +20,7 @@ const walks = 40
 const worthwhile = (world: World): boolean =>
   world.limits === undefined && world.allowlist === undefined && world.maxRows === null && usefulRoles(world).length > 0
 
-/** Everybody has groups, and pages of the usual size. */
+/** Every table has groups, and pages of the usual size. */
 const grouped = (world: World): World => ({
   ...world,
   additions: { ...world.additions, groups: true },

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 interface Asking {
   readonly at: string
-  /** Who has the address: nobody, somebody who waits to be confirmed, a user who is not signed in, the one who asks. */
+  /** The holder of the address: none, an unconfirmed account, a user who is not signed in, the caller. */
   readonly whose: 'nobody' | 'applicant' | 'user' | 'caller'
   readonly as?: 'service_role'
   readonly body?: object
@@ -37,7 +37,7 @@ const askings: readonly Asking[] = [
   { at: 'POST /admin/generate_link', whose: 'user', as: 'service_role', body: { type: 'magiclink' } },
 ]
 
-/** Those that mail: nothing is sent again to somebody who is unknown. */
+/** Those that mail: no mail is sent again to an unknown address. */
 const mailing = askings.filter(({ at, whose }) => at !== 'POST /resend' || whose !== 'nobody')
 
 const asService = (method: string, path: string, body: object): Promise<Answer> =>

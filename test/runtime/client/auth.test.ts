@@ -35,7 +35,7 @@ async function followMail(email: string): Promise<string> {
   return follow(stage.server.url + pathname + search)
 }
 
-/** A tab in which somebody new has confirmed the address by its link. */
+/** A tab in which a new user has confirmed the address by its link. */
 async function joined(options: TabOptions = {}): Promise<{ readonly tab: Tab; readonly email: string }> {
   const email = newEmail()
   const auth = { storage: createStorage(), ...options.auth }
@@ -270,7 +270,7 @@ describe('coming back with something else', () => {
     const code = landed.searchParams.get('code') ?? ''
     expect(await codeIn(other.client.auth.exchangeCodeForSession(code))).toBe('code_verifier_missing')
     expect(await done(other.client.auth.getSession())).toEqual({ session: null })
-    // Nor by tokens that somebody put into a link, where PKCE was asked for.
+    // Nor by tokens in a forged link, where PKCE was requested.
     const at = `${siteUrl}/#access_token=a.b.c&refresh_token=r&expires_in=3600&token_type=bearer`
     const lured = open({ auth: { flowType: 'pkce' }, at })
     expect(await codeIn(lured.client.auth.initialize())).toBe('code_verifier_missing')

@@ -109,7 +109,7 @@ describe('cookieStorage', () => {
         const before = page.cookie
         const read = await ours(page).getItem(key)
         const other = await theirs(page).getItem(key)
-        // Theirs also reads what is no UTF-8; ours takes that for the border of two writes.
+        // Theirs also reads invalid UTF-8; ours takes it for the border of two writes.
         if (read !== null || other === null || isWellFormed(page.cookie, other)) expect(read).toBe(other)
         // What neither of them wrote is read as it is.
         const written = how === 'base64url' && page.cookie.includes('=base64-')

@@ -27,7 +27,7 @@ function open(fetch?: typeof globalThis.fetch): Client {
   return client
 }
 
-/** Somebody new who has written a post. */
+/** A new user who has written a post. */
 async function writer(title: string): Promise<Client> {
   const client = open()
   await client.auth.signUp({ email: `${randomUUID()}@example.com`, password: 'correct horse' })

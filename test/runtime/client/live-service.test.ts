@@ -41,7 +41,7 @@ interface Posts {
 }
 const titleOf = (data: Posts | null | undefined): string | undefined => data?.postsCollection.edges[0]?.node.title
 
-/** Hears the answer of now and two later ones, and nothing in between. */
+/** Receives the present answer and two later ones, and nothing in between. */
 async function followsTitles(heard: () => readonly unknown[]): Promise<void> {
   // The first of all compiles the schema.
   await expect.poll(heard, { timeout: 10_000 }).toEqual(['one'])

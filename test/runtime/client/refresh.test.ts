@@ -326,7 +326,7 @@ async function act(scene: Scene, person: Person, step: Command): Promise<Person>
   }
 }
 
-/** Whether an operation went well; where it did not, it has to have said why. */
+/** Whether an operation succeeded; a failed one must have an error. */
 async function passed(operation: Promise<Result<object>>): Promise<boolean> {
   const { error } = await operation
   if (error !== null) expect([error.name, error.code]).toEqual(['AuthError', expect.not.stringMatching(/^unexpected/)])

@@ -117,7 +117,7 @@ describe('names of relations', () => {
             return facts
           })
           const now: Manifest = { ...manifest, enums: [], entities }
-          // Somebody finds them in steps meanwhile, and is at any of these.
+          // Another search runs in steps at the same time, and has reached any of these.
           const steps = namesForAll(now, partNames, memory.shared)
           for (let step = 0; step < ahead; step += 1) steps.next()
           const names = createNames(

@@ -24,7 +24,7 @@ describe('a source that has begun', () => {
 
   it('reports a failure to its callers, and not to the process, and is asked again then', async () => {
     const begins = begun(counted(true).source)
-    // Where nobody heard of it, the process would end now.
+    // An unhandled rejection would end the process now.
     await new Promise((resolve) => setTimeout(resolve, 10))
     await expect(begins()).rejects.toThrow('away')
     expect((await begins()).id).toBe('2')

@@ -36,7 +36,7 @@ const caller = { role: 'anon', claims: '{"role":"anon"}' }
 const serviceWith = (apart?: Apart): GraphqlService =>
   createService({ database, source: async () => revision, ...(apart && { apart }) })
 
-/** Reads at once and here: what another thread has to find out as well. */
+/** Reads synchronously on this thread; another thread must find the same. */
 const here: Apart = {
   read: async ({ documents, asked, request }) => {
     const variables = request.unread === undefined ? request.variables : readBody(request.unread).variables
@@ -139,7 +139,7 @@ describe('the other thread', () => {
       expect(await thread.ask(revision, questionOf(revision, { text: '{__typename}' }))).toMatchObject({
         kind: 'ready',
       })
-      // Threads of other services of this process may end meanwhile, too.
+      // Threads of other services of this process may end at the same time.
       const during = threads()
       if (during > 0) await expect.poll(threads, { timeout: 10_000 }).toBeLessThan(during)
     }

@@ -3,7 +3,7 @@ import { dataOf } from '../../support/answers.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { createTestService } from '../../support/service.ts'
 
-/** Keys whose two sides have different collations, each another one than the database's. */
+/** Keys whose two sides have different collations, both different from the database's. */
 const additions = ['relationFilters', 'orderByRelated', 'manyToMany', 'nestedWrites', 'updates', 'groups', 'live']
   .map((name) => `"${name}": {"enabled": true}`)
   .join(', ')

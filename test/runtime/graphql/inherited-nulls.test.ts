@@ -5,7 +5,7 @@ import { majors } from '../../support/database.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { createTestService } from '../../support/service.ts'
 
-/** A table that inherits and whose column may be null, below another one whose column may not. */
+/** A table that inherits and whose column may be null, below a table whose column may not. */
 const sqlFor = (major: number): string => `
   comment on schema public is '@graphql({"introspection": true})';
   create table parent (id int primary key, v int not null${major < 18 ? '' : ' no inherit'});

@@ -86,7 +86,7 @@ const statuses = (heard: string): readonly string[] =>
   [...heard.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, one]) => one ?? '')
 const isOpenToPages = /^access-control-allow-origin: \*\r$/im
 
-/** Says one character after the other, for as long as anybody listens. */
+/** Writes one character after the other until the peer closes. */
 const trickle = async ({ socket }: Client, text: string): Promise<void> => {
   for (const letter of text) {
     if (socket.destroyed || !socket.writable) return

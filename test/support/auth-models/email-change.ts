@@ -5,7 +5,7 @@ import type { Answer } from '../auth.ts'
 import { command, restart, type Step } from './commands.ts'
 import { atOnce, type Project } from './project.ts'
 
-/** A change of an address by spec/auth.md 5.4: who has to confirm, and what happens when all of them did. */
+/** A change of an address by spec/auth.md 5.4: who must confirm it, and its effect after all confirmations. */
 
 type Side = 'new' | 'current'
 
@@ -24,7 +24,7 @@ export interface Change {
   mails: Partial<Record<Side, Mailed>>
   dead: Mailed[]
   old: boolean
-  /** Somebody else has the wanted address by now. */
+  /** Another user has taken the wanted address. */
   taken: boolean
 }
 
@@ -64,7 +64,7 @@ export async function beginChange(
   return { model, real }
 }
 
-/** What the account says of itself after each step. */
+/** The account as `GET /user` shows it after each step. */
 async function checkAccount({ email, wanted }: Change, { project, access, id }: Owner): Promise<void> {
   const { body } = await project.call('GET', '/user', { token: access })
   expect([body.id, body.email, body.new_email, body.is_anonymous]).toEqual([

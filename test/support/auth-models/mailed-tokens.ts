@@ -5,7 +5,7 @@ import type { Answer } from '../auth.ts'
 import { command, restart, type Step } from './commands.ts'
 import { atOnce, type Project } from './project.ts'
 
-/** What one mail holds, by spec/auth.md 9.2. */
+/** The content of one mail, by spec/auth.md 9.2. */
 interface Mailed {
   readonly code: string
   readonly link: string
@@ -15,7 +15,7 @@ export interface Slot {
   /** Null: nothing, or it is spent. */
   pending: (Mailed & { readonly guesses: number; readonly old: boolean }) | null
   readonly dead: Mailed[]
-  /** What was to be confirmed is, and no further mail comes. */
+  /** The address is confirmed, and no further mail arrives. */
   over: boolean
 }
 
@@ -31,7 +31,7 @@ type SlotStep = Step<Slot, Mailbox>
 interface Scene {
   /** Kinds of mail that share the slot. */
   readonly kinds: readonly [MailKind, ...MailKind[]]
-  /** What a client may call the mail's code or link. */
+  /** The types under which a client may send the mail's code or link. */
   readonly types: readonly string[]
   /** True: once spent, there is nothing left to mail. */
   readonly once: boolean
@@ -49,7 +49,7 @@ export const scenes: Readonly<Record<'confirmation' | 'invite' | 'recovery' | 'e
 
 export type SceneName = keyof typeof scenes
 
-/** Somebody who has the first mail of a scene; nothing is hashed on the way. */
+/** A user who has the first mail of a scene; no password is hashed on the way. */
 export async function beginSlot(
   project: Project,
   scene: SceneName,
@@ -141,7 +141,7 @@ function spend(model: Slot, once: boolean): void {
   model.over = once
 }
 
-/** What was mailed last, perhaps from several clients at once: one of them is let in, if anybody is. */
+/** The last mailed token, perhaps sent by several clients at once: at most one of them is accepted. */
 const use = (type: string, way: Way, times: number, once: boolean): SlotStep => ({
   name: `show the ${way} as ${type}, ${times} at once`,
   possible: ({ pending }) => pending !== null,

@@ -60,7 +60,7 @@ const issue: ChainStep = {
   },
 }
 
-/** What the tokens in the database are after each step. */
+/** The tokens in the database after each step. */
 async function checkLive({ tokens, ended }: Chain, { project, session }: Holder): Promise<void> {
   const { rows } = await project.db.query(
     'select token from auth.refresh_tokens where session_id = $1 and not revoked',
@@ -183,7 +183,7 @@ const refreshing = fc
   .tuple(fc.constantFrom(0, 0, 0, 1, 1, 2, 3), fc.constantFrom(1, 1, 4))
   .map(([back, times]) => command(use(back, times)))
 
-/** What ends a session comes seldom, or there would be no chains. */
+/** The commands that end a session are rare, or there would be no chains. */
 export const chainCommands: readonly fc.Arbitrary<fc.AsyncCommand<Chain, Holder>>[] = [
   refreshing,
   refreshing,

@@ -176,7 +176,7 @@ async function demandSameCompiled(
   if (reader === null) return
   await undo()
   const read = await reader.ask(document)
-  // What the database refuses has the words of a server.
+  // Refusals by the database have the words of a server.
   const isSame = 'body' in read ? read.body === expected : outcome !== 'ok'
   if (!isSame) throw new Error(`${document.name} is answered otherwise by the reader: ${JSON.stringify(read)}`)
 }

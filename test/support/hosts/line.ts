@@ -2,7 +2,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { Endpoint } from '../cluster.ts'
 import type { Random } from '../random.ts'
 
-/** What a line does to all that goes along it, each way. */
+/** The effect of a line on its traffic in both directions. */
 export interface Weather {
   /** How long a piece is under way. */
   readonly latencyMs: number

@@ -22,7 +22,7 @@ export const outages = ['DATABASE_UNAVAILABLE', 'DATABASE_TIMEOUT', 'DEADLINE_EX
 /** Of lines within a data centre on a busy day. */
 export const usual: Weather = { ...fair, latencyMs: 1, jitterMs: 2, lostPercent: 1 }
 
-/** What befalls a line, and for how long at most, in milliseconds. */
+/** The fault of a line, and its longest duration in milliseconds. */
 const spells: readonly { readonly weather: Weather; readonly ms: number; readonly cuts: boolean }[] = [
   { weather: { ...usual, latencyMs: 40, jitterMs: 30 }, ms: 2_000, cuts: false },
   { weather: { ...usual, lostPercent: 20 }, ms: 2_000, cuts: false },

@@ -5,7 +5,7 @@ import type { Event, Place, Played } from './play.ts'
 import { isRecent, type Shown, type Step } from './steps.ts'
 
 /**
- * What has to hold no matter who went first (spec/auth.md 5.5, 5.7, 7 and 9.2). A request may be taken for before or after
+ * Invariants of every order of the steps (spec/auth.md 5.5, 5.7, 7 and 9.2). A request may be taken for before or after
  * those that it overlaps, never for before one that had ended when it began.
  */
 
@@ -24,13 +24,13 @@ interface Case extends Played {
   readonly sessions: readonly Known[]
 }
 
-/** What is in the database in the end: the tokens of each session that are not revoked. */
+/** The final state of the database: the tokens of each session that are not revoked. */
 interface Left {
   readonly email: string
   readonly live: ReadonlyMap<string, readonly string[]>
 }
 
-/** The laws that were broken; none is what everybody hopes for. */
+/** The broken laws; a correct run has none. */
 export async function judge(
   place: Place,
   db: TestDatabase,
@@ -247,7 +247,7 @@ function judgeFactor({ events }: Case): readonly string[] {
   ]
 }
 
-/** Both processes are asked once more, now that nobody is in between: by the live token, or by what is left of it. */
+/** Both processes are asked once more, after all other steps: by the live token, or by its remains. */
 async function probe({ instances, anon }: Place, { sessions }: Case, { live }: Left): Promise<readonly string[]> {
   const probes = sessions.map(async ({ id, tokens, access }, index): Promise<readonly string[]> => {
     const { url } = instances[index % 2] as Place['instances'][0]

@@ -8,7 +8,7 @@ import { secret } from '../auth.ts'
 import type { TestDatabase } from '../database.ts'
 import type { Enrolled } from '../totp.ts'
 
-/** Somebody in the middle of everything, put there by SQL: sessions that were refreshed, a factor, mails under way. */
+/** A user with all kinds of state, written by SQL: sessions that were refreshed, a factor, mails under way. */
 export interface Person {
   readonly id: string
   readonly email: string

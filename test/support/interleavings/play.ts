@@ -29,7 +29,7 @@ export interface Given {
 
 export interface Played {
   readonly events: readonly Event[]
-  /** Who went on when, and with which statement. */
+  /** The clients in the order of their steps, with the statement of each. */
   readonly order: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export interface Place {
   readonly stage: Stage
 }
 
-/** What all tabs of one application share. */
+/** The state that all tabs of one application share. */
 interface Held {
   refresh: string
   access: string

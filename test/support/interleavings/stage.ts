@@ -1,14 +1,14 @@
 /**
  * Several actors of whom one goes on at a time, each from one statement to the next: what Postgres sees is an order
- * that somebody chose, not one that happened. An actor that waits for a lock has left the stage to the others.
+ * that the test chose, not one that happened. An actor that waits for a lock has left the stage to the others.
  */
 export interface Stage {
   /** Waits until it is the actor's turn. */
   readonly pause: (actor: number, at: string) => Promise<void>
   /**
    * Plays all actors to their ends and gives the order in which they went on. `pick` chooses among those who wait, the
-   * first of whom has waited longest: always the first is everybody in turn. Null: it took so long that clients may
-   * have lost their patience, and nobody waited for turns any more.
+   * first of whom has waited longest: always choosing the first is round robin. Null: it took so long that clients may
+   * have timed out, and no actor waited for a turn any more.
    */
   readonly play: (
     actors: readonly (() => Promise<void>)[],
@@ -26,7 +26,7 @@ interface Waiting {
   readonly go: () => void
 }
 
-/** Long enough for a statement that waits for nobody, so that locks are asked about only where there may be some. */
+/** Long enough for a statement that waits for no lock, so that locks are looked up only where there may be some. */
 const patienceMs = 4
 /** Below the times after which Postgres ends a statement and a request its waiting. */
 const longestMs = 7_000
@@ -38,7 +38,7 @@ export function createStage({ blocked }: StageOptions): Stage {
   let tell: () => void = () => undefined
   const changed = (): void => tell()
 
-  /** Whether somebody came or went within that time. */
+  /** Whether an actor came or left within that time. */
   const change = (ms: number): Promise<boolean> =>
     new Promise((resolve) => {
       const late = setTimeout(() => resolve(false), ms)

@@ -1,7 +1,7 @@
 import type { Draw } from '../../reference/questions/draw.ts'
 import { mailedSlots, type MailedSlot } from './person.ts'
 
-/** What the clients of a person do; sessions by their index. */
+/** The steps of a person's clients; sessions by their index. */
 export type Step =
   /** `latest` is what the client holds just then, `first` what it held at the start; others were spent long before. */
   | { readonly kind: 'refresh'; readonly session: number; readonly shows: Shown }
@@ -23,7 +23,7 @@ export const isRecent = (shows: Shown): boolean => shows === 'latest' || shows =
 export interface Plan {
   readonly sessions: number
   readonly tries: number
-  /** What each client does, one step after the other. */
+  /** The steps of each client, in order. */
   readonly clients: readonly (readonly Step[])[]
 }
 

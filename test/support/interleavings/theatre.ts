@@ -26,7 +26,7 @@ export interface Outcome extends Played {
   readonly fingerprint: string
 }
 
-/** What is old is older than the reuse interval, and nothing that a run does is. */
+/** An old token is older than the reuse interval; no token of a run is. */
 const unhurried = { mail_cooldown: '0', refresh_reuse_interval: '60' }
 
 const mostAttempts = 40
@@ -34,7 +34,7 @@ const mostAttempts = 40
 /** spec/auth.md 7: a refresh is refused after five seconds in which others did. */
 const lostPatience = ({ events }: Played): boolean => events.some(({ code }) => code === 'conflict')
 
-/** Nobody waits for a connection that somebody off the stage holds. */
+/** No actor waits for a connection that another, which waits for its turn, holds. */
 const poolSize = 6
 
 /** `settings` on top of those that every theatre has. */
@@ -48,7 +48,7 @@ export async function openTheatre(settings: SettingTexts = {}): Promise<Theatre>
   return {
     run: async (plan, turns) => {
       // What a machine was too slow for says nothing: it is done again. An order may also let one client try, again and again, for
-      // what another one holds and gets no turn to give back: each attempt has turns of its own.
+      // a connection whose holder gets no turn to return it: each attempt has turns of its own.
       for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
         const person = await createPerson(db, instances[0].tools, plan)
         const turnsNow = turns.map((turn, index) => turn + (attempt - 1) * index)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { startProxy, type RecordingProxy } from '../recording-proxy.ts'
 
-/** What one request ran of the product, and what it asked Postgres. */
+/** The functions of the product that one request entered, and its statements. */
 export interface Path {
   /** File -> its functions. */
   readonly ran: Ran
@@ -76,7 +76,7 @@ export async function observeService(
   }
 }
 
-/** What all of them have in common: a look of each second runs beside some requests. */
+/** Their intersection: the check of each second runs beside some requests. */
 export function commonPath(paths: readonly Path[]): Path {
   const [first, ...others] = paths.map(({ ran }) => ran)
   const inAll = (file: string, { at }: RanFunction): boolean =>

@@ -57,7 +57,7 @@ function ofProgram(file: string, source: string): readonly Found[] {
   ]
 }
 
-/** What may hold the signs of a comment without being one. */
+/** Text that may contain the signs of a comment without being one. */
 const isText = (node: ts.Node): boolean =>
   ts.isLiteralExpression(node) ||
   ts.isTemplateHead(node) ||

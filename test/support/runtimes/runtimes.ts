@@ -9,7 +9,7 @@ import { printedBy } from '../programs.ts'
 
 /** Runtimes other than Node, which run the handler as their users would. */
 
-/** What an app receives: its port, the folder of artifacts, and what app.mjs takes. */
+/** The arguments of an app: its port, the folder of artifacts, and those of app.mjs. */
 export interface AppSettings {
   readonly folder: string
   /** The same artifacts as JSON. */
@@ -111,7 +111,7 @@ export function programOf({ name, variable }: RuntimeRow): string | null {
 
 export interface RunningApp {
   readonly url: string
-  /** What it wrote to its output. */
+  /** Its output so far. */
   readonly said: () => string
   readonly stop: () => Promise<void>
 }

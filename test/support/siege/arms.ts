@@ -8,7 +8,7 @@ import { marksOf, type Marks } from './marks.ts'
 import type { Stalls } from './stalls.ts'
 import type { Town } from './town.ts'
 
-/** What attackers have at hand. Everything is aimed at the loopback address of the town, and ends with the attack. */
+/** The means of attackers. All of them address the loopback interface of the service under test, and end with the attack. */
 export interface Arms {
   readonly town: Town
   readonly random: Random
@@ -26,7 +26,7 @@ export interface Arms {
   /** Asks, waits for the answer and remembers how it was refused; null: there was none. */
   readonly ask: (bytes: Buffer, options?: AskOptions) => Promise<HttpAnswer | null>
   readonly anon: Caller
-  /** Somebody signed in who was never seen before. */
+  /** A signed-in user without earlier requests. */
   readonly stranger: () => Caller
 }
 
@@ -35,7 +35,7 @@ export interface AskOptions {
   readonly patienceMs?: number
 }
 
-/** What the town was started with, in milliseconds. */
+/** The deadlines with which the service under test was started, in milliseconds. */
 export interface Limits {
   readonly statementMs: number
   readonly requestMs: number
@@ -44,7 +44,7 @@ export interface Limits {
 
 export interface Attack {
   readonly name: string
-  /** What it does, in a sentence. */
+  /** Its effect, as a sentence. */
   readonly does: string
   readonly relaxes: Relaxations
   /** Less than this shows nothing. */

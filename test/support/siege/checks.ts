@@ -1,4 +1,4 @@
-/** What must hold whatever attackers do. */
+/** Invariants under all attacks. */
 export const checks = {
   answered: 'an honest request that reads is answered, and not refused',
   strangers: 'the same for an honest request that nobody has signed in for',

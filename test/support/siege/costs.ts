@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { httpRequest, sendOnce } from '../../../bench/support/http-client.ts'
 
-/** What something takes that is done again and again, on this machine and right now. */
+/** The time that a repeated action takes on this machine at present. */
 export interface Cost {
   /** The most that it took since then, in milliseconds. */
   readonly since: (moment: number) => number

@@ -6,15 +6,15 @@ import type { Check } from './checks.ts'
 import { articleCount, boardsEach, cardsEach, personCount, personId, remarksEach } from './schema.ts'
 import type { Town } from './town.ts'
 
-/** An honest request, and what its answer has to be. */
+/** An honest request, and the check of its answer. */
 export interface Ask {
   readonly name: string
   readonly bytes: Buffer
-  /** What is wrong with an answer of status 200. */
+  /** The fault of an answer with status 200. */
   readonly judge: (answer: HttpAnswer) => Fault | null
-  /** What it writes; null: nothing. */
+  /** Its write; null: none. */
   readonly token: string | null
-  /** What fails when it is refused. */
+  /** The promise that its refusal breaks. */
   readonly promise: 'answered' | 'accepted' | 'strangers'
 }
 
@@ -77,7 +77,7 @@ const whoDocument = '{ whoami }'
 
 const edges = (nodes: readonly object[]): object => ({ edges: nodes.map((node) => ({ node })) })
 
-/** What a person sees of three levels: own rows only. */
+/** A query of three levels, which shows a user's own rows only. */
 const boardsOf = (index: number): object => {
   const owner = personId(index)
   const remarks = (card: number): object =>
@@ -89,7 +89,7 @@ const boardsOf = (index: number): object => {
   return { boardsCollection: edges(boards.map(board)) }
 }
 
-/** What `whoami` says of a session that nobody has used before; the first two are the caller's own. */
+/** The answer of `whoami` in an unused session; the first two settings are the caller's own. */
 export type Session = readonly unknown[]
 
 export const readSession = ({ body }: HttpAnswer): Session => {

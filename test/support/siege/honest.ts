@@ -105,7 +105,7 @@ const codeOf = (answer: HttpAnswer): string => {
   return /"code":"(\w+)"/.exec(text)?.[1] ?? /"error_code":"(\w+)"/.exec(text)?.[1] ?? text.slice(0, 100)
 }
 
-/** What may have been kept although the answer is a failure. */
+/** Writes that may have been committed although the answer is a failure. */
 const tellsNothing: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', 'INTERNAL'])
 
 export function startHonest({ port, make, perSecond, random, verdicts, stalls, promptMs }: HonestParts): Honest {

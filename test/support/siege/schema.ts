@@ -9,7 +9,7 @@ export const markClass = 7_341
 export const litterClass = 7_342
 
 export const articleCount = 3_000
-/** Honest people, each with rows that nobody else sees. */
+/** Honest users, each with rows that no other user sees. */
 export const personCount = 6
 export const boardsEach = 10
 export const cardsEach = 5

@@ -81,7 +81,7 @@ const textOf = (path: string): string => {
   }
 }
 
-/** How the process was started that only reads documents and answers nobody (compiler/emit/parser-process.ts). */
+/** The command line of the process that only parses and answers no client (compiler/emit/parser-process.ts). */
 const readsDocuments = 'parser-process'
 
 /** The process and the workers that it has now: any of them may answer, and each has an event loop and memory of its own. */
@@ -96,7 +96,7 @@ export const largestMb = (pid: number): number => Math.max(...servingPids(pid).m
 const residentMb = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+)/m.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024
 
-/** What the main thread of a process did, in milliseconds: computed, and waited for a processor that others had. */
+/** The CPU time of a process's main thread, and its waits for a processor, in milliseconds. */
 export interface ThreadTime {
   readonly ran: number
   readonly waited: number

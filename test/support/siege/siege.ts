@@ -24,12 +24,12 @@ export interface Siege {
 }
 
 const aloneMs = 2_000
-/** What nine of ten honest requests take on a machine that is not too busy, by far. */
+/** A generous 90th percentile of honest requests on a machine that is not too busy. */
 const calmMs = 250
 const mostTries = 30
 /** Whatever one assault did to the server is not to be put down to the next. */
 const patienceMs = 30_000
-/** What the end needs: a grace, a second and the audit. */
+/** The time that the end needs: a grace period, a second and the audit. */
 const endingMs = 4_000
 
 /** One attack or several at once, each of them once before any of them comes again. */
@@ -60,7 +60,7 @@ const described = ({ samples, worst }: Measured): string => {
   return `${samples.length} honest, ${failed} failed, p50 ${p50} ms, p99 ${p99} ms, ${server}`
 }
 
-/** Honest traffic alone has to be served well, or the machine is too busy to see which side is at fault. */
+/** Honest traffic alone must be served well, or the machine is too busy to show which side is at fault. */
 async function settleDown(stage: Stage, say: SiegeOptions['say']): Promise<void> {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const alone = await stage.alone(aloneMs)

@@ -52,7 +52,7 @@ export interface StageOptions {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** A mutation whose client left runs to its deadline, which has to be within the time of recovery. */
+/** A mutation whose client left runs to its deadline, which must lie within the time of recovery. */
 const limits: Limits = { statementMs: 3_000, requestMs: 4_000, writeMs: 2_000 }
 
 export const graceMs = 2_000
@@ -67,12 +67,12 @@ const usualSettings = {
 
 /** Memory: 100 MB to begin with, 96 of answers, 64 of bodies, and 400 of the dearest document in the thread that reads. */
 const bounds = { memoryMb: 700, loopMs: 250, goneMs: 200 }
-/** An honest answer that comes later is late, on a machine whose processors everybody shares. */
+/** An honest answer that comes later is late, on a machine whose processors are shared. */
 const promptMs = 2_000
 const recoveryMs = 5_000
-/** So long it has to be good. */
+/** The service must be good for this long. */
 const steadyMs = 1_000
-/** What is good on a machine that others keep busy. */
+/** The time of a good answer on a machine that others keep busy, in milliseconds. */
 const busyMs = 250
 const strayMs = 10_000
 
@@ -221,7 +221,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   }
 }
 
-/** What was acknowledged is there once, what was refused is not, and of the rest nothing is there twice. */
+/** Acknowledged writes exist once, refused ones do not exist, and no other write exists twice. */
 async function audit({ admin }: Town, { written }: Honest, prefix: string, { fail }: Verdicts): Promise<void> {
   const rows = await admin('select token, count(*)::int as count from ledger where token like $1 group by token', [
     `${prefix}-%`,

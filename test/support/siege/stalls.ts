@@ -1,7 +1,7 @@
 import { mostSince, servingThreads, type ThreadTimes } from './server.ts'
 
 /**
- * What the machine kept from us: how long this process did not get to its events, and how long the thread of the server
+ * Stalls by the machine: how long this process did not reach its events, and how long the thread of the server
  * waited for a processor that others had, of several workers the one that waited most: a request has one of them. What is
  * measured is longer by that.
  */

@@ -72,7 +72,7 @@ function reconnecting(url: string): { readonly query: Town['admin']; readonly en
 }
 
 export async function openTown({ source, settings }: TownOptions): Promise<Town> {
-  // What is looked at of running statements is decided when the server starts.
+  // The server decides at its start which facts of running statements it tracks.
   const standing = await openChosen({ source, sql: schemaSql, settings: { track_activity_query_size: '65536' } })
   const closing: (() => Promise<unknown>)[] = [standing.drop]
   const close = async (): Promise<void> => {

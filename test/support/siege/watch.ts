@@ -139,7 +139,7 @@ export function startWatch({ urls, server, marks, verdicts, stalls, bounds }: Wa
   let before = servingThreads(server.pid)
   const loop = probing(preflight, (status, sent) => {
     const after = servingThreads(server.pid)
-    // What others took of the machine is not the loop's doing; nor can it be held for longer than its thread ran.
+    // Time that others took is not the loop's own; nor can the loop be blocked for longer than its thread ran.
     const ms = Math.max(0, Math.min(performance.now() - sent - stalls.since(sent), mostSince(before, after, 'ran')))
     before = after
     worst.loop = Math.max(worst.loop, ms)

@@ -40,7 +40,7 @@ import type { State, Table } from './states.ts'
  * its fields are is settled, and that the column is there, has its type and may be read is as of the request.
  */
 
-/** What was written by one compile. */
+/** The files of one compile. */
 export interface Artifacts {
   readonly id: string
   readonly documents: ReadonlyMap<string, CompiledDocument>
@@ -57,7 +57,7 @@ interface CompiledDocument {
 export interface ArtifactsFolder {
   readonly path: string
   readonly written: readonly Artifacts[]
-  /** Compiles what can be asked of the tables of now. Rejects where it fails for another reason than that they changed. */
+  /** Compiles the possible requests to the present tables. Rejects where it fails for another reason than their change. */
   readonly compile: () => Promise<void>
   /** Resolves when no compile is under way. */
   readonly settled: () => Promise<unknown>
@@ -129,7 +129,7 @@ const bodyOf = (text: string, byHash: boolean) =>
     ? { query: null, extensions: { persistedQuery: { version: 1, sha256Hash: sha256Hex(text) } } }
     : { query: text, extensions: {} }
 
-/** What `serve --only-compiled` makes of a folder. */
+/** The service that `serve --only-compiled` starts for a folder. */
 export function serveCompiled(url: string, { path }: ArtifactsFolder): CompiledServer {
   const database = openDatabase({ url, schemas: ['public'], poolSize: 4, statementTimeout: 10_000 })
   const source = createCompiledSource({ documents: documentsIn(path), query: database.query, log: () => undefined })
@@ -222,7 +222,7 @@ interface Judged {
   readonly states: readonly State[]
   /** By which it may have been answered. */
   readonly candidates: readonly Artifacts[]
-  /** Somebody changed the schema meanwhile. */
+  /** The schema changed in the meantime. */
   readonly isOthers: boolean
 }
 

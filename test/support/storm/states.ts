@@ -2,7 +2,7 @@ import type { Random } from '../random.ts'
 
 /** Tables of a storm of schema changes: what each committed state of one is, and what changes it. */
 
-/** What one committed state of a table is, as far as requests can see. */
+/** One committed state of a table, as far as requests can see it. */
 export interface State {
   readonly exists: boolean
   readonly granted: boolean
@@ -134,7 +134,7 @@ export const changes: readonly MakeChange[] = [
       : null,
 ]
 
-/** They change nothing that anybody can ask for. */
+/** They change nothing that a request can select. */
 export const noises: readonly string[] = [
   'create table noise (id int primary key)',
   'drop table if exists noise',

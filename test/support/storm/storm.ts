@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from '../service.ts'
 import { initial, type Commit, type State, type Table } from './states.ts'
 
-/** What all who take part in a storm of schema changes know of it. */
+/** The state that all participants of a storm of schema changes share. */
 
 export interface Storm {
   readonly until: number
@@ -23,7 +23,7 @@ export interface Storm {
 
 /** Fewer answers than this show little. */
 export const enough = 20
-/** What a starved machine gets on top to come that far, in milliseconds. */
+/** The additional time of a starved machine, in milliseconds. */
 export const patience = 45_000
 
 /** Answers between two changes of one changer: where a machine is starved, each request would meet a change otherwise. */
@@ -46,7 +46,7 @@ export async function rest(storm: Storm, ms: number): Promise<void> {
   while (storm.answers.count < wanted && !isOver(storm)) await sleep(10)
 }
 
-/** What is asked of a table. */
+/** A query of a table. */
 export interface Asked {
   readonly query: string
   readonly reads: boolean
@@ -70,10 +70,10 @@ export function inserting(name: string, fields: readonly string[], valueOf: (fie
   return { query, reads: false, name, fields, rows: (data) => data.rows.records }
 }
 
-/** What stands in the column c_n of every row; null: it is another column. */
+/** The value of the column c_n in every row; null: it is a different column. */
 export const numberOf = (field: string): number | null => (field.startsWith('c_') ? Number(field.slice(2)) : null)
 
-/** What texts both columns of a row have that was written by who does not know which is which. */
+/** The text in both columns of a row whose writer does not know which one is which. */
 export const either = '?'
 
 export const isEither = ({ x, y }: Row): boolean => x === either && y === either
@@ -93,7 +93,7 @@ export function countAnswer(storm: Storm, { errors }: Answer, by = ''): string {
 }
 
 /**
- * Whether somebody changed the schema.
+ * Whether the schema was changed.
  * @param before how many changes there were when a request was sent
  * @param states how many there may have been of its table since then
  */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { forSuite } from '../../../support/for-suite.ts'
 import { createGenerated } from '../../../support/generated-client.ts'
 
-/** What the additions bring, as a generated client has it. */
+/** The members of additions in a generated client. */
 
 const additions = (
   'groups uniqueKeys jsonFilters search rangeFilters textFilters arrayFilters networkFilters manyToMany ' +

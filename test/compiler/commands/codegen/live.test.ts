@@ -63,7 +63,7 @@ describe('the client of a schema that can be watched', () => {
        functions.first_task({ select: { id: true } }, ({ data }) => holds<Equal<typeof data, { readonly id: number } | null>>())
        // @ts-expect-error it cannot be watched
        functions.add({ a: 1 }, () => undefined)
-       // @ts-expect-error nobody listens
+       // @ts-expect-error there is no listener
        task.live({ select: { id: true } })
        // @ts-expect-error a client that cannot watch
        createDb({ graphql: client.graphql })`,

@@ -20,7 +20,7 @@ const headLines = head('').split('\n').length - 1
 
 type Mistake = readonly [at: string, meant: string]
 
-/** Calls with what is wrong with them: where, and a part of what has to be said. */
+/** Wrong calls, with the place of the mistake and a part of its message. */
 const wrong: readonly (readonly [call: string, ...mistakes: readonly Mistake[]])[] = [
   ['list({ frist: 3, select: { titel: true } })', ['frist', '"first"'], ['titel', '"title"']],
   ['list({ frist: 3, select: { author: { usernam: true } } })', ['frist', '"first"'], ['usernam', '"username"']],

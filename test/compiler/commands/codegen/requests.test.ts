@@ -366,7 +366,7 @@ function drawSelection(
   return { ...Object.fromEntries(chosen), rows }
 }
 
-/** What is selected of each type that something may be of. */
+/** The selection of each possible type. */
 const drawTypes = (schema: GraphQLSchema, types: readonly GraphQLObjectType[], draw: Draw, depth: number): object =>
   Object.fromEntries(types.map((one) => [one.name, drawSelection(schema, one, draw, depth)]).filter(() => draw(3) > 0))
 

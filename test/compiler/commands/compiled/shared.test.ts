@@ -91,7 +91,7 @@ const compiled = (manifest: Manifest, asking: readonly string[]) => {
 describe('the share of several roles', () => {
   it('is what each has alone, however privileges are held', () => {
     const some = fc.subarray(['a', 'b', 'c', 'public'])
-    // Mostly all of them: what nobody may ask says little.
+    // Mostly all of them: a document that no role may run shows little.
     const held = fc.oneof(
       { arbitrary: fc.constant<readonly string[]>(roles), weight: 5 },
       { arbitrary: some, weight: 1 },

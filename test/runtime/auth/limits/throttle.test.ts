@@ -8,7 +8,7 @@ const server = forSuite(startAuthServer, {
 })
 
 let last = 0
-/** An address that nobody has come from yet. */
+/** An address without earlier requests. */
 const newAddress = (): string => `198.51.${Math.floor((last += 1) / 250)}.${(last % 250) + 1}`
 const from = (address: string): Readonly<Record<string, string>> => ({ [addressHeader]: address })
 const guest = (address: string, url = server.url): Promise<Answer> =>

@@ -20,7 +20,7 @@ describe('types of what an endpoint reads', () => {
     const read = ({ query, body }: Call<typeof userIo.signUp>): readonly unknown[] => {
       const email: string | undefined = body.email
       const data: Readonly<Record<string, unknown>> | undefined = body.data
-      // @ts-expect-error a text is no flag
+      // @ts-expect-error a text is not a flag
       const flag: boolean | undefined = body.email
       // @ts-expect-error POST /signup declares no such member
       const token: unknown = body.refresh_token

@@ -86,7 +86,7 @@ const moods: Readonly<Record<string, RequestListener>> = {
   'never stops answering': (_request, response) => endless(response),
 }
 
-/** The way back of somebody whom the provider gave a code. */
+/** The callback of a user with a code of the provider. */
 const callback = async () => {
   const begun = await server.call('GET', '/authorize?provider=google', { headers: { apikey: '' } })
   idToken = await sign(locationOf(begun).searchParams.get('nonce') ?? '')

@@ -41,7 +41,7 @@ const startProcess = (bucket: Bucket, unreported: number, take: ReturnType<typeo
       })
       return null
     },
-    /** The bucket answers everybody, the last first. */
+    /** The bucket answers every request, the last one first. */
     answer: (now: number): readonly boolean[] =>
       waiting
         .splice(0)

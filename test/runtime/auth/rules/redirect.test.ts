@@ -313,7 +313,7 @@ describe('a glob', () => {
       ] as const),
     },
   )
-  /** Stars that meet are others than each by itself. */
+  /** Adjacent stars differ from separate ones. */
   const isApart = (parts: readonly (readonly [string, string])[]): boolean => {
     const glob = parts.map(([one]) => one).join(' ')
     return !/\* \*|\* \{|\} \*|\*[,}]/.test(glob)

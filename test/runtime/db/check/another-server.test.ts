@@ -62,7 +62,7 @@ describe('requests that two servers behind one pooler answer by turns', () => {
     const [first, second] = servers
     if (first === undefined || second === undefined) throw new Error('there are two servers')
     const mark = { value: await markOf(0), counter: counterOf(first.version) }
-    // A copy of the first server has its mark, and went on by itself.
+    // A copy of the first server has its mark, and continued independently.
     await databases[1]?.query(`select setval('catalograph.schema_mark', ${mark.value})`)
     const exchange = exchangeOf(first.version)
     for (const _ of [1, 2, 3]) {

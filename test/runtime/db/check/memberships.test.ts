@@ -55,7 +55,7 @@ interface Asked extends Exchange {
   readonly privileges: RolePrivileges
 }
 
-/** All that has to be the same for a request to be answered. */
+/** The facts that must be unchanged for a request to be answered. */
 const says = ({ version, privileges: { superuser, held } }: Asked): string =>
   JSON.stringify([counterOf(version), superuser, [...held].toSorted()])
 

@@ -60,7 +60,7 @@ describe.each(lawMajors())('the mark of the schema with PostgreSQL %i', (major) 
       (error: unknown) => error,
     )
 
-  /** Whether the request compares the mark of now, rather than to look. */
+  /** Whether the request compares the present mark, rather than looks. */
   const relies = async (exchange: Exchange): Promise<boolean> => {
     const mark = await markNow()
     proxy.clear()

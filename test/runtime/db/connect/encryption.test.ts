@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'catalograph-tls-'))
 const file = (name: string): string => join(folder, name)
 const bare = { HOME: file('nobody') }
 
-/** Who may connect how: the last line lets the superuser of the helpers in. */
+/** The permitted connections: the last line admits the superuser of the helpers. */
 const rules = [
   'hostssl all needs_tls 127.0.0.1/32 trust',
   'hostnossl all needs_plain 127.0.0.1/32 trust',

@@ -5,7 +5,7 @@ import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts
 import { createDatabase } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 
-/** Of nobody: made for this test. */
+/** A private key without an owner, made for this test. */
 const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgZzWZOhFNj/C3L16/
 iSacYmqD7/TfccDsu1UR0+D6s+GhRANCAAShz0CIYEgw0W+hH5XwBbubsjlNx1rz

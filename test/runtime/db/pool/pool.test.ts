@@ -211,7 +211,7 @@ describe('the pool', () => {
       const causeOf = (): Promise<unknown> => db.run(exchange('select 1')).catch((error: Error) => error.cause)
       const cause = await causeOf()
       expect(cause).toMatchObject({ code: 'ECONNREFUSED' })
-      // The same fault, not another one of the same kind.
+      // The same error object, not a second one of the same kind.
       expect(await causeOf()).toBe(cause)
     })
   })

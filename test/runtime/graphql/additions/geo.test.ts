@@ -287,7 +287,7 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
   })
 
   it('law: are read as they were written, to the last digit and in the reference system of the column', async () => {
-    // Minus zero is no other place than zero.
+    // Minus zero is the same place as zero.
     const number = fc
       .oneof(fc.integer(), fc.double({ noNaN: true, min: -(2 ** 53) + 1, max: 2 ** 53 - 1 }))
       .map((value) => value + 0)

@@ -4,7 +4,7 @@ import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { createTestService } from '../../../support/service.ts'
 
-/** `nestedWrites` over relations that are no usual tables (spec/graphql.md 17.6). */
+/** `nestedWrites` over relations other than usual tables (spec/graphql.md 17.6). */
 
 const schema = `
   comment on schema public is '@graphql({"inflect_names": true, "introspection": true, "nestedWrites": {"enabled": true}})';

@@ -3,7 +3,7 @@ import { dataOf } from '../../../support/answers.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { createTestService } from '../../../support/service.ts'
 
-/** spec/graphql.md 17.6: a row that is to belong to another one belongs to it, or is refused. */
+/** spec/graphql.md 17.6: a row that is to belong to another row belongs to it, or is refused. */
 
 const schema = `
   comment on schema public is '@graphql({"nestedWrites": {"enabled": true}, "updates": {"enabled": true}, "upsert": {"enabled": true}})';

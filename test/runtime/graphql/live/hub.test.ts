@@ -8,7 +8,7 @@ import type { GraphqlResponse } from '../../../../runtime/graphql/protocol/reque
 import { createHub, type Hub, type HubParts } from '../../../../runtime/graphql/live/streams/hub.ts'
 import type { LiveStream, StreamSink } from '../../../../runtime/graphql/live/streams/stream-types.ts'
 
-/** The hub by itself: what it does in which order, whatever the order in which commits, changes and runs come. */
+/** The hub alone: its actions and their order, whatever the order in which commits, changes and runs come. */
 
 const request = {
   query: 'subscription { a }',

@@ -165,7 +165,7 @@ const troubles: readonly Trouble[] = [
     if (followers.length < 4) followers.push(await follow(url))
   },
   async (_, followers, __, random) => {
-    // Only once nobody watches does the gate close.
+    // The gate closes only after the last watch.
     for (const { feed } of followers) feed.unwatch(items)
     await pause(random(30))
     await Promise.all(followers.map((one) => one.watch()))

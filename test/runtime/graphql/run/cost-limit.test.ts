@@ -13,7 +13,7 @@ import { createTestService, type AskOptions } from '../../../support/service.ts'
 
 const limited = (limits: string, more = '') => `comment on schema public is '@graphql({"limits": ${limits}${more}})'`
 
-/** Two small tables that lead to each other in a circle, as far as anybody cares to go. */
+/** Two small tables that refer to each other, so that selections can be nested at will. */
 const sql = `
   ${limited('{"cost": 100000}')};
   create table va (id int primary key, name text);

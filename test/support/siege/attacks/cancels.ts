@@ -3,17 +3,17 @@ import { codeOf, sendAndLeave, type Arms, type Attack } from '../arms.ts'
 
 /** Clients that make the server cancel statements right when they end. */
 
-/** What an answer says when the statement behind it was cancelled. */
+/** Texts in the answer of a cancelled statement. */
 const cancelled = /57014|QUERY_CANCELED|canceling|STATEMENT_TIMEOUT|DEADLINE_EXCEEDED|took longer/i
 
-/** Somebody whose statements are short, and must not be cancelled. */
+/** A caller whose statements are short, and must not be cancelled. */
 const neighbour = async (arms: Arms): Promise<void> => {
   const caller = arms.stranger()
   while (!arms.isOver()) {
     const sent = performance.now()
     const answer = await arms.ask(asking(caller, `{ nap(seconds: 0.03, mark: ${arms.marks.next()}) }`))
     const text = answer?.body.toString('utf8', 0, 400) ?? ''
-    // Who waited for a connection until their own deadline was cancelled by nobody.
+    // A caller who waited for a connection until its deadline was not cancelled.
     const isOwn = performance.now() - sent >= arms.limits.requestMs
     if (answer !== null && codeOf(answer) !== 'ok' && cancelled.test(text) && !isOwn)
       arms.verdicts.fail('strays', text, sent)

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Attack } from '../arms.ts'
 import { asking } from '../callers.ts'
 
-/** What happens to the database itself. */
+/** Faults of the database itself. */
 
 const terminate = `select pg_terminate_backend(pid) from (select pid from pg_stat_activity
   where usename = 'authenticator' order by random() limit 1) one`

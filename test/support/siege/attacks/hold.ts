@@ -28,7 +28,7 @@ const manyAddresses: Attack['run'] = async (arms) => {
   await together(32, () => nap(arms, arms.anon, arms.address()))
 }
 
-/** What a deadline may be late, on a machine whose processors everybody shares. */
+/** The permitted delay of a deadline, on a machine whose processors are shared. */
 const deadlineGraceMs = 500
 
 /** Longer than a request may take: it ends at its deadline, and nothing of it is kept. */

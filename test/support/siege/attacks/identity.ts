@@ -53,7 +53,7 @@ const tokens: Attack['run'] = async (arms) => {
   }
 }
 
-/** Other keys come and go; the one that somebody's token is of stays. */
+/** Other keys come and go; the key of a user's token stays. */
 const rotation =
   (standing: StandingKey): Attack['run'] =>
   async (arms) => {

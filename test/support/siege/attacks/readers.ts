@@ -11,7 +11,7 @@ const askBig = async (arms: Arms, address: string): Promise<ReturnType<Arms['ope
   return socket
 }
 
-/** What Postgres is made to compute cannot be taken back, and takes both processors of a small machine for seconds. */
+/** Postgres cannot interrupt some computations, which take both processors of a small machine for seconds. */
 const crowd = {
   strangers: 'one who waits for seconds may meet the deadline, which is short here',
   prompt: 'four answers of 30 MB at once take all that two processors have',

@@ -4,7 +4,7 @@ import { openEvents, type EventClient } from '../../event-client.ts'
 import type { Arms, Attack } from '../arms.ts'
 import { asking } from '../callers.ts'
 
-/** What callers share (docs/sharing.md): attackers take as much of it as they get, and look how others fare. */
+/** Resources that callers share (docs/sharing.md): attackers take as much of them as they get, and measure the effect on others. */
 
 const streamOf = ({ port }: Arms['town']['server'], headers: Readonly<Record<string, string>>): Promise<EventClient> =>
   openEvents(`http://127.0.0.1:${port}/graphql/v1`, { query: 'subscription { channelsByPk(id: 1) { name } }' }, headers)

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { asking } from '../callers.ts'
 import type { Arms, Attack } from '../arms.ts'
 
-/** What can be done to a server with TCP alone. */
+/** Attacks on a server with TCP alone. */
 
 const headOf = ({ anon }: Arms, length: number): string => {
   const given = { ...anon.headers, host: 'town', 'content-type': 'application/json', 'content-length': String(length) }

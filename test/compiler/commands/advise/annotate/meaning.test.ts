@@ -148,7 +148,7 @@ describe('annotate', () => {
   })
   const worlds = fc.record({ u: table, t: table, more: table, inflected: fc.boolean() })
 
-  /** What is in each column says which it is. */
+  /** The values of each column show which one it is. */
   const sqlOf = (world: typeof worlds extends fc.Arbitrary<infer World> ? World : never): string => {
     const tables = { u: world.u, t: world.t, 'more.u': world.more }
     return Object.entries(tables)
@@ -195,7 +195,7 @@ describe('annotate', () => {
   )
 })
 
-/** What is in both is the same; what was there before is still there, unless names may go. */
+/** Common members are equal; earlier members still exist, unless names may be removed. */
 function expectKept(before: unknown, after: unknown, mayGo: boolean): void {
   if (typeof before !== 'object' || before === null) return expect(after).toEqual(before)
   for (const [member, value] of Object.entries(before)) {

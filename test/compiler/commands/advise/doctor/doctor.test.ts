@@ -203,7 +203,7 @@ describe('catalograph doctor', () => {
     })
   })
 
-  /** What doctor says of the pooler that is made for one of the URLs. */
+  /** The finding of doctor about a pooler that is started for one of the URLs. */
   const foundThrough = async (
     start: (serverPort: number) => Promise<PoolerProcess>,
     DATABASE_POOLER: string,

@@ -10,7 +10,7 @@ import { runCommand } from '../../../../support/command.ts'
 import { asRole, createDatabase } from '../../../../support/database.ts'
 import { forSuite } from '../../../../support/for-suite.ts'
 
-/** What a database that was made for another service brings along. */
+/** The objects in a database that was prepared for another service. */
 
 const secret = 'a secret that has more than thirty-two characters'
 
