@@ -100,20 +100,23 @@ const limitsOf = (size: number, isTimed: boolean) => {
   }
 }
 
-interface PartyCounts {
+interface HeldCounts {
+  readonly kinds: Readonly<Record<PartyKind, number>>
   readonly heldBy: (party: string) => number
-  readonly add: (party: string, by: 1 | -1) => void
+  readonly count: (sharer: Sharer, by: 1 | -1) => void
 }
 
-function createPartyCounts(): PartyCounts {
+function createHeldCounts(): HeldCounts {
   const parties = new Map<string, number>()
-  const heldBy = (party: string): number => parties.get(party) ?? 0
+  const kinds = { stranger: 0, member: 0, service: 0 }
   return {
-    heldBy,
-    add: (party, by) => {
-      const sum = heldBy(party) + by
+    kinds,
+    heldBy: (party) => parties.get(party) ?? 0,
+    count: ({ party, kind }, by) => {
+      const sum = (parties.get(party) ?? 0) + by
       if (sum === 0 && parties.size > mostRemembered) parties.delete(party)
       else parties.set(party, sum)
+      kinds[kind] += by
     },
   }
 }
@@ -133,15 +136,9 @@ export function createPlaces(
   const [max, most] = [size + beyond, limitsOf(size, speed !== undefined)]
   const paces = speed === undefined ? null : createPaces(speed, now)
   const slowMs = speed?.slowMs ?? Infinity
-  const parties = createPartyCounts()
-  const kinds = { stranger: 0, member: 0, service: 0 }
+  const { kinds, heldBy, count } = createHeldCounts()
   /** Without order. */
   const held: Lease[] = []
-  const { heldBy } = parties
-  const count = ({ party, kind }: Sharer, by: 1 | -1): void => {
-    parties.add(party, by)
-    kinds[kind] += by
-  }
   /** Only then places are counted, so that a request costs no timer. */
   const isShort = (pace: Pace): boolean =>
     pace !== 'quick' && held.length + 1 >= most.slow && paces?.isWanted() === true
