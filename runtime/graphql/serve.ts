@@ -42,8 +42,8 @@ import {
 import { inSteps, type Statements } from './statements/statements.ts'
 
 /**
- * THE PAGE: the life of a request. Once for each document, role and engine: parse and validate (operation/), plan
- * (plan/), write (statements/), kept by prepared/. For each request the stages of `stagesOf`, in their order
+ * The stages of a request (docs/requests.md). Once for each document, role and engine: parse and validate (operation/),
+ * plan (plan/), write (statements/), kept by prepared/. For each request the stages of `createStages`, in their order
  * (run/pipeline.ts).
  */
 
