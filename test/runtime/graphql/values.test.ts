@@ -59,6 +59,7 @@ const cases: readonly Case[] = [
   text('date', 'date', 'Date', day, day),
   text('time', 'time', 'Time', '18:23:00', '18:23:00'),
   text('timestamp', 'timestamp', 'Datetime', '2000-01-01 18:00', '2000-01-01T18:00:00'),
+  text('timestamp_ms', 'timestamp(3)', 'Datetime', '2000-01-01 18:00:00', '2000-01-01T18:00:00'),
   text('timestamptz', 'timestamptz', 'Datetime', '2000-01-01T18:00:00-08:00', '2000-01-02T02:00:00+00:00'),
   text('uuid', 'uuid', 'UUID', id.toUpperCase(), id),
   text('json', 'json', 'JSON', ' {"b": 1,  "a": 2} ', '{"b": 1,  "a": 2}', null),
@@ -86,6 +87,8 @@ const cases: readonly Case[] = [
     ['a,b', '{', '"', '\\', '', 'NULL', null],
     '{ contains: ["NULL", "\\\\"] }',
   ),
+  row('varchar_list', 'varchar(8)[]', '[String]', '["abc"]', ['abc'], ['abc']),
+  row('interval_list', 'interval[]', '[Opaque]', '["1 day"]', ['1 day'], ['1 day'], null),
   row('empty_list', 'text[]', '[String]', '[]', [], [], '{ eq: [] }'),
   row('wrapped_list', 'text[]', '[String]', '"alone"', 'alone', ['alone'], '{ containedBy: "alone" }'),
   row('bool_list', 'bool[]', '[Boolean]', '[true, false]', [true, false], [true, false], listOf('true')),
@@ -128,6 +131,7 @@ const cases: readonly Case[] = [
   text('domain_of_composite', 'pair_domain', 'Opaque', '(1,x)', { a: 1, b: 'x' }),
   text('timetz', 'timetz', 'Opaque', '18:23:00+02', '18:23:00+02'),
   text('interval', 'interval', 'Opaque', '26 hours', '26:00:00'),
+  text('interval_ms', 'interval day to second(3)', 'Opaque', '1 day 02:00:00', '1 day 02:00:00'),
   text('bytea', 'bytea', 'Opaque', '\\x0102', '\\x0102'),
   row('money', 'money', 'Opaque', '1.5', 1.5, '$1.50', '{ eq: "$1.50" }'),
   text('name', 'name', 'Opaque', 'abc', 'abc'),
@@ -138,6 +142,7 @@ const cases: readonly Case[] = [
   text('xml', 'xml', 'Opaque', '<a/>', '<a/>', '{ is: NOT_NULL }'),
   text('bit', 'bit(3)', 'Opaque', '101', '101'),
   text('varbit', 'varbit(5)', 'Opaque', '101', '101'),
+  text('box', 'box', 'Opaque', '(1,1),(0,0)', '(1,1),(0,0)'),
   text('point', 'point', 'Opaque', '(1,2)', '(1,2)', '{ is: NOT_NULL }'),
   text('tsvector', 'tsvector', 'Opaque', 'a b', "'a' 'b'"),
   text('hstore', 'extensions.hstore', 'Opaque', 'a=>1', { a: '1' }),
@@ -251,10 +256,11 @@ describe('3.1 mapping', () => {
       other_mood_list: undefined,
       box_list: undefined,
       domain_list: undefined,
+      interval_list: undefined,
       mood: 'moodFilter',
     }
     // Types without a default btree operator class (spec/graphql.md, decision 20).
-    const unordered = ['xml', 'point']
+    const unordered = ['xml', 'box', 'point']
     for (const { name, type } of cases) {
       const plain = type.startsWith('[') ? `${type.slice(1, -1)}ListFilter` : `${type}Filter`
       expect([name, types['valuesFilter']?.[name]]).toEqual([
@@ -263,6 +269,31 @@ describe('3.1 mapping', () => {
       ])
       const orderable = !type.startsWith('[') && type !== 'JSON' && !unordered.includes(name)
       expect([name, types['valuesOrderBy']?.[name]]).toEqual([name, orderable ? 'OrderByDirection' : undefined])
+    }
+  })
+
+  test('cursors contain what jsonb shows', async () => {
+    const tricky = {
+      numeric_long: ['NaN', 'Infinity', '-0.00', '1e-20', '1e30'],
+      float8: ['1e20', '1e-7', '-0', 'Infinity'],
+      text: ['', 'ü€😀', '\u0001\u001f\u007f\n\t/\u2028'],
+      timestamptz: ['infinity', '4713-01-01 00:00:00+00 BC', '294276-12-31 23:59:59.999999+00'],
+      date: ['-infinity', '5874897-12-31'],
+    }
+    for (const [name, values] of Object.entries(tricky))
+      for (const value of values)
+        await service.db.query(`insert into "values" (id, "${name}") values ($1, $2)`, [nextId(), value])
+    const { valuesOrderBy = {} } = await shapes(['valuesOrderBy'])
+    for (const { name, sql } of cases.filter((one) => valuesOrderBy[one.name] !== undefined)) {
+      const query = `{ valuesCollection(orderBy: [{ ${name}: AscNullsLast }], filter: { ${name}: { is: NOT_NULL } }) { edges { cursor } } }`
+      const { edges } = (await ask(query))['valuesCollection'] as { edges: readonly { cursor: string }[] }
+      const shown = sql.startsWith('extensions.') ? `"${name}"::text` : `"${name}"`
+      const { rows } = await service.db.query(
+        `select jsonb_build_array(${shown}, id)::text as cursor from "values" where "${name}" is not null order by "${name}", id`,
+      )
+      expect(edges.length).toBeGreaterThan(0)
+      const cursors = edges.map(({ cursor }) => Buffer.from(cursor, 'base64').toString())
+      expect([name, cursors]).toEqual([name, rows.slice(0, edges.length).map((one) => one.cursor)])
     }
   })
 
