@@ -5,8 +5,7 @@ import { printComment } from './advise/annotate/comments.ts'
 import { printDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { exitCodes, type Command, type GivenOptions, type Terminal } from './command.ts'
 import { writeOut } from './given-documents.ts'
-import { neededSettingsOf } from './needed-settings.ts'
-import { ownerUrl } from './owner-url.ts'
+import { neededSettingsOf, ownerUrl } from './needed-settings.ts'
 
 export const annotateCommand: Command = {
   name: 'annotate',

@@ -5,7 +5,7 @@ import { DatabaseFailure } from '../../runtime/db/failures/failures.ts'
 import { openStatements, type StatementsDatabase } from '../../runtime/db/pool/statements.ts'
 import type { Settings } from '../../runtime/settings/keys.ts'
 import { CommandFailure } from './command.ts'
-import { ownerUrl } from './owner-url.ts'
+import { ownerUrl } from './needed-settings.ts'
 
 export interface AuthUrls {
   /** Of the owner of auth's tables. */

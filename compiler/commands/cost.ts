@@ -27,8 +27,7 @@ import {
 import { demandReadable } from './demand-readable.ts'
 import { demandRole } from './demand-role.ts'
 import { documentOptions, namedDocuments, readGiven, writeOut } from './given-documents.ts'
-import { neededSettingsOf } from './needed-settings.ts'
-import { loginDatabase } from './owner-url.ts'
+import { neededSettingsOf, loginDatabase } from './needed-settings.ts'
 
 export const costCommand: Command = {
   name: 'cost',

@@ -22,8 +22,7 @@ import {
   textOption,
 } from './command.ts'
 import { documentOptions, namedDocuments, readGiven } from './given-documents.ts'
-import { neededSettingsOf } from './needed-settings.ts'
-import { ownerUrl } from './owner-url.ts'
+import { neededSettingsOf, ownerUrl } from './needed-settings.ts'
 
 export const diffCommand: Command = {
   name: 'diff',

@@ -15,8 +15,7 @@ import { liveStatements } from '../following/prepare/live-statements.ts'
 import { checkPrepared, prepareDatabase, wayOut, type PrepareOptions } from '../following/prepare/prepare.ts'
 import { liveTriggersBy, seenTriggers } from '../following/serving/live-triggers.ts'
 import { CommandFailure, exitCodes, type Command, type Terminal } from './command.ts'
-import { neededSettingsOf } from './needed-settings.ts'
-import { ownerUrl } from './owner-url.ts'
+import { neededSettingsOf, ownerUrl } from './needed-settings.ts'
 
 /** The first step of `serve` on a database, for owners who run it separately. */
 export const prepareCommand: Command = {

@@ -3,8 +3,7 @@ import { demandSchemas } from '../following/serving/followed-source.ts'
 import { keylessRows, printReport, compileReporting, reportFor } from './advise/report/report.ts'
 import { exitCodes, type Command } from './command.ts'
 import { demandRole } from './demand-role.ts'
-import { neededSettingsOf } from './needed-settings.ts'
-import { ownerUrl } from './owner-url.ts'
+import { neededSettingsOf, ownerUrl } from './needed-settings.ts'
 
 export const reportCommand: Command = {
   name: 'report',

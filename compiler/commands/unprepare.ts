@@ -1,8 +1,7 @@
 import { DatabaseFailure } from '../../runtime/db/failures/failures.ts'
 import { withSession, type Query } from '../../runtime/db/connect/session.ts'
 import { CommandFailure, exitCodes, type Command, type Terminal } from './command.ts'
-import { neededSettingsOf } from './needed-settings.ts'
-import { ownerUrl } from './owner-url.ts'
+import { neededSettingsOf, ownerUrl } from './needed-settings.ts'
 
 /** The inverse of `prepare`, and of `auth enable`. */
 export const unprepareCommand: Command = {

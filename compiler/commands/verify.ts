@@ -16,8 +16,7 @@ import {
   textOption,
 } from './command.ts'
 import { demandReadable } from './demand-readable.ts'
-import { neededSettingsOf } from './needed-settings.ts'
-import { loginDatabase } from './owner-url.ts'
+import { neededSettingsOf, loginDatabase } from './needed-settings.ts'
 
 /** The product's functions for the package: it uses the installed product, and contains no copy of it. */
 export const product = {

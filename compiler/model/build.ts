@@ -16,7 +16,7 @@ import type {
 import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } from '../comments/annotated.ts'
 import { manifestFacts, marksOf, reportedSchemas, typeParts, type ModelAddition } from './additions.ts'
 import { collisionDiagnostics } from './collisions.ts'
-import { placedFunction, type PlacedFunction } from './computed.ts'
+import { placedFunction, type PlacedFunction, functionNames, buildFunctions, type RootFunction } from './functions.ts'
 import {
   crossingDiagnostics,
   withoutLoosened,
@@ -27,7 +27,6 @@ import {
 import { buildEntities, type Entity, type EntityScope } from './entities.ts'
 import { buildEnums, type ServedEnum } from './enums.ts'
 import { formFacts } from './filter-forms.ts'
-import { functionNames, buildFunctions, type RootFunction } from './functions.ts'
 import { nameRelations } from './named-relations.ts'
 import { buildLinks } from './foreign-keys.ts'
 import { schemaUsage, privilegesByRole, rolesPart, typeSchemaFacts } from './privileges.ts'

@@ -13,7 +13,7 @@ import {
 } from '../catalog/diagnostics/diagnostics.ts'
 import { accessFacts, presetColumns, presetSql } from './access.ts'
 import { additionsOfTable, buildColumns, buildColumnSql, type ColumnAddition } from './columns.ts'
-import { buildComputed, type Computed } from './computed.ts'
+import { buildComputed, type Computed } from './functions.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { unlinked, type RelationLinks, type RelationScope } from './foreign-keys.ts'
 import { tableGrants } from './privileges.ts'

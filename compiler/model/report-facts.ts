@@ -11,8 +11,7 @@ import { compareBytes } from '../../runtime/lib/text.ts'
 import { groupBy } from '../../runtime/lib/steps.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedRelation } from '../comments/annotated.ts'
 import { nameFunction, nameRelation, relationWord } from '../catalog/catalog.ts'
-import { rowArgument } from './computed.ts'
-import { functionIdentities } from './functions.ts'
+import { rowArgument, functionIdentities } from './functions.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 
 /**

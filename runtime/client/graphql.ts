@@ -1,7 +1,7 @@
 import { toAuthError } from './errors.ts'
 import { send, refusalOf, type HttpOptions, type Received } from './http.ts'
 import { isFields, parseJson, textOf, type Fields } from './json.ts'
-import type { PresentSession } from './present-session.ts'
+import type { PresentSession } from './refresh.ts'
 import { printDocument, type GraphqlNode } from './print-document.ts'
 
 /**

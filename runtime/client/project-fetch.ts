@@ -1,5 +1,5 @@
 import type { HttpOptions } from './http.ts'
-import type { PresentSession } from './present-session.ts'
+import type { PresentSession } from './refresh.ts'
 
 export interface ProjectFetchOptions extends HttpOptions {
   readonly present: PresentSession

@@ -11,7 +11,7 @@ import type { Session } from './types.ts'
 /** The interval of checks of the session, and the time limit of a refresh with retries. */
 export const tickMs = 30_000
 /** A token that expires sooner is refreshed before use. */
-export const marginMs = 90_000
+const marginMs = 90_000
 const firstPauseMs = 200
 /** How long a failed refresh token is not sent again: a refused one, and one that did not reach the service. */
 const quietMs = { refused: 60_000, passing: 5_000 }
@@ -26,7 +26,7 @@ export interface RefreshParts {
 }
 
 /** The remaining life of an access token in milliseconds. */
-export const remainingMs = (session: Pick<Session, 'expires_at'>, now: number): number =>
+const remainingMs = (session: Pick<Session, 'expires_at'>, now: number): number =>
   session.expires_at * 1000 - now
 
 export interface Refresher {
@@ -116,4 +116,53 @@ async function endIfOver({ store, events, environment }: RefreshParts, token: st
   const present = await store.read()
   if (present === null || remainingMs(present, environment.now()) > 0) return
   if (await store.remove(token)) events.emit('SIGNED_OUT', null)
+}
+
+/** How long a caller with a valid token waits for a better one. */
+const patienceMs = 2_000
+
+export interface PresentSession {
+  /** The session to use, refreshed if it ends soon; null if the user is signed out. Throws AuthError. */
+  readonly load: () => Promise<Session | null>
+  /** The same for operations that require a user. */
+  readonly need: () => Promise<Session>
+}
+
+export function createPresentSession(
+  store: SessionStore,
+  refresher: Refresher,
+  { now, every }: Environment,
+): PresentSession {
+  const usable = async (): Promise<Session | null> => {
+    const stored = await store.read()
+    return isWhole(stored) && remainingMs(stored, now()) > 0 ? stored : null
+  }
+  const patience = (): Promise<void> =>
+    new Promise((resolve) => {
+      const stop = every(patienceMs, () => {
+        stop()
+        resolve()
+      })
+    })
+  const load = async (): Promise<Session | null> => {
+    const stored = await store.read()
+    if (stored === null) return null
+    if (isWhole(stored) && remainingMs(stored, now()) >= marginMs) return stored
+    const good = isWhole(stored) && remainingMs(stored, now()) > 0
+    const refreshed = refresher.refreshStored(stored)
+    try {
+      // Offline, the rest of a token's life is not spent waiting.
+      return (good && (await Promise.race([refreshed, patience().then(usable)]))) || (await refreshed)
+    } catch (error) {
+      const left = await usable()
+      if (left !== null) return left
+      throw error
+    }
+  }
+  const need = async (): Promise<Session> => {
+    const session = await load()
+    if (session === null) throw sessionMissing()
+    return session
+  }
+  return { load, need }
 }

@@ -1,7 +1,7 @@
 import { GraphQLInputObjectType, type GraphQLInputType } from 'graphql'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import type { SchemaAddition } from '../../../runtime/engine/additions.ts'
-import { listFilters, scalarFilters, type OperandField } from '../../../runtime/engine/schema/filters.ts'
+import { listFilters, scalarFilters, type OperandField } from '../../../runtime/engine/schema/scalars.ts'
 import { arrayForm } from './facts.ts'
 import { planElements } from './plan.ts'
 import { ofElements } from './statements.ts'

@@ -1,4 +1,4 @@
 import type { SchemaAddition } from '../../../runtime/engine/additions.ts'
-import { geoTypes } from '../../../runtime/engine/schema/filters.ts'
+import { geoTypes } from '../../../runtime/engine/schema/scalars.ts'
 
 export const geo: SchemaAddition = { name: 'geo', types: geoTypes }

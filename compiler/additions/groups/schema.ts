@@ -13,9 +13,8 @@ import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import type { SchemaAddition } from '../../../runtime/engine/additions.ts'
 import { writtenEnum } from '../../../runtime/engine/meaning.ts'
 import { figureFields, figuresOf, ofColumns } from '../../../runtime/engine/schema/collections.ts'
-import { orderByDirection, scalarFilters } from '../../../runtime/engine/schema/filters.ts'
+import { orderByDirection, scalarFilters, scalars } from '../../../runtime/engine/schema/scalars.ts'
 import type { InputField } from '../../../runtime/engine/schema/related.ts'
-import { scalars } from '../../../runtime/engine/schema/scalars.ts'
 import {
   field,
   listOf,

@@ -1,7 +1,7 @@
 import { GraphQLInputObjectType } from 'graphql'
 import type { SchemaAddition } from '../../../runtime/engine/additions.ts'
 import { relationsBut, type Related } from '../../../runtime/engine/related.ts'
-import { orderByDirection } from '../../../runtime/engine/schema/filters.ts'
+import { orderByDirection } from '../../../runtime/engine/schema/scalars.ts'
 import { relatedInput } from '../../../runtime/engine/schema/related.ts'
 import type { MakePart } from '../../../runtime/engine/schema/types.ts'
 import type { Input } from '../../../runtime/graphql/plan/input.ts'

@@ -1,8 +1,7 @@
 import type { GraphQLSchema } from 'graphql'
 import { CommandFailure, misuse, type CommandOption, type GivenOptions, type Terminal } from '../command.ts'
 import { readLocalSecret } from '../start.ts'
-import { neededSettingsOf } from '../needed-settings.ts'
-import { ownerUrl } from '../owner-url.ts'
+import { neededSettingsOf, ownerUrl } from '../needed-settings.ts'
 import {
   credentialsOfKey,
   credentialsOfSecret,

@@ -8,7 +8,7 @@ import type { Settings } from '../../../runtime/settings/keys.ts'
 import { previousSecretOf } from '../../../runtime/settings/rotation.ts'
 import { CommandFailure, misuse, type Terminal } from '../command.ts'
 import { embeddedSecret } from '../start.ts'
-import { ownerUrl } from '../owner-url.ts'
+import { ownerUrl } from '../needed-settings.ts'
 
 interface KeysWork {
   readonly settings: Settings

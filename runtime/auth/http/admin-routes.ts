@@ -1,11 +1,8 @@
-import { createUser } from '../endpoints/admin/create-user.ts'
-import { deleteUser } from '../endpoints/admin/delete-user.ts'
+import { createUser, updateUserAsAdmin, deleteUser, listUsers, showUser } from '../endpoints/admin/users.ts'
 import { listFactorsOf, removeFactorOf, renameFactorOf } from '../endpoints/admin/factors.ts'
 import { generateLink } from '../endpoints/admin/generate-link.ts'
 import { invite } from '../endpoints/admin/invite.ts'
 import { listAudit, listAuditOf } from '../endpoints/admin/list-audit.ts'
-import { listUsers, showUser } from '../endpoints/admin/list-users.ts'
-import { updateUserAsAdmin } from '../endpoints/admin/update-user.ts'
 import * as io from '../io/admin.ts'
 import { route, type Route } from './route.ts'
 

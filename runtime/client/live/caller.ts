@@ -1,7 +1,6 @@
 import type { Environment } from '../environment.ts'
 import type { AuthEvents } from '../events.ts'
-import type { PresentSession } from '../present-session.ts'
-import { tickMs, type Refresher } from '../refresh.ts'
+import { type PresentSession, tickMs, type Refresher } from '../refresh.ts'
 import type { Session } from '../types.ts'
 
 export interface StreamCaller {

@@ -15,9 +15,8 @@ import type { WrapperMember } from '../meaning.ts'
 import { filterMembers, orderMembers } from '../input-members.ts'
 import { edgeRelations } from '../related.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
-import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
+import { geoFilter, listFilters, orderByDirection, scalarFilters, scalars } from './scalars.ts'
 import type { InputField } from './related.ts'
-import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, wrapperFields, type MakePart, type SchemaTypes } from './types.ts'
 
 /** Connections, edges, filters, orders and aggregates (spec/graphql.md 4 to 6). */

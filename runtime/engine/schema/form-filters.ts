@@ -4,8 +4,7 @@ import type { FormOperator } from '../../sql/form.ts'
 import { operators } from '../../sql/operators.ts'
 import type { FilterForm } from '../additions.ts'
 import type { RoleVisibility } from '../view.ts'
-import { operandType, type OperandField } from './filters.ts'
-import { scalars } from './scalars.ts'
+import { operandType, type OperandField, scalars } from './scalars.ts'
 
 /** The filter types of forms (spec/graphql.md 17): each exists only if some value has the form. */
 

@@ -13,9 +13,8 @@ import { meaningOf } from '../meaning.ts'
 import type { RoleVisibility } from '../view.ts'
 import { byField } from '../visible.ts'
 import { filterType, logicalFields, pageArgs } from './collections.ts'
-import { orderByDirection } from './filters.ts'
+import { orderByDirection, scalars } from './scalars.ts'
 import type { InputField } from './related.ts'
-import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, wrapperFields, type SchemaField, type SchemaTypes } from './types.ts'
 
 /** Collections of the rows of all relations with a common interface (spec/graphql.md 17.9). */

@@ -32,9 +32,8 @@ import type { InterfaceTypeName } from '../../contract/type-names.ts'
 import type { RowArguments } from '../additions.ts'
 import { defaultFilterOf, defaultOrderOf } from '../visible.ts'
 import type { RoleVisibility } from '../view.ts'
-import { comparison, listComparison } from './filters.ts'
+import { comparison, listComparison, scalars } from './scalars.ts'
 import { formFilters } from './form-filters.ts'
-import { scalars } from './scalars.ts'
 
 /** The GraphQL types of one role. Each is made on first use, and its fields when they are first read. */
 export interface SchemaTypes {

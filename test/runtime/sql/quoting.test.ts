@@ -6,9 +6,12 @@ import { forSuite } from '../../support/for-suite.ts'
 
 const db = forSuite(createDatabase)
 
-test.each(['on', 'off'])('names and constants are quoted when standard_conforming_strings is %s', async (setting) => {
-  const odd = `a'b\\'c"d\\`
-  await db.query(`set standard_conforming_strings = ${setting}`)
-  const { rows, fields } = await db.query(`select ${literal(odd)} as ${ident(odd)}`)
-  expect([fields[0]?.name, rows]).toEqual([odd, [{ [odd]: odd }]])
-})
+test.each(['on', 'off'])(
+  'each name and each constant is quoted when standard_conforming_strings is %s',
+  async (setting) => {
+    const odd = `a'b\\'c"d\\`
+    await db.query(`set standard_conforming_strings = ${setting}`)
+    const { rows, fields } = await db.query(`select ${literal(odd)} as ${ident(odd)}`)
+    expect([fields[0]?.name, rows]).toEqual([odd, [{ [odd]: odd }]])
+  },
+)

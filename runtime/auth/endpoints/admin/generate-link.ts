@@ -21,7 +21,7 @@ import { findUserByEmail, lockUser, mergeUserMetadata } from '../../store/users.
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import type { UserRow } from '../../protocol/records.ts'
-import { awaitConfirmation, type AwaitedAccount } from './invited-account.ts'
+import { awaitConfirmation, type AwaitedAccount } from './invite.ts'
 import { auditAdmin, existingUser, noSuchUser } from './target-user.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 

@@ -8,8 +8,14 @@ import { markInvited } from '../../store/admin-users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import type { UserRow } from '../../protocol/records.ts'
-import { awaitConfirmation } from './invited-account.ts'
 import { auditAdmin, existingUser } from './target-user.ts'
+import { randomUUID } from 'node:crypto'
+import { refuse } from '../../protocol/errors.ts'
+import type { IssuedToken } from '../../secrets/one-time-tokens.ts'
+import { markPasswordAmbiguous, findLockedUser, findUserByEmail, insertUser } from '../../store/users.ts'
+import { ensureEmailIdentity } from '../../store/identities.ts'
+import { putOneTimeToken } from '../../store/one-time-tokens.ts'
+import type { JsonObject } from '../../../lib/json.ts'
 
 type Invitation = Pick<MailFacts, 'email' | 'data' | 'destination' | 'issued'>
 
@@ -38,4 +44,47 @@ async function inviteWithin(
   const facts = { issued, linkType: 'invite', destination, email, newEmail: '', data } as const
   send({ kind: 'invite', recipient: email, variables: mailVariables(call.settings, facts) })
   return existingUser(run, userId)
+}
+
+export interface AwaitedAccount {
+  readonly email: string
+  readonly data: JsonObject
+  readonly passwordHash: string | null
+  /** Hash of the existing unconfirmed account, if its password is known to be the administrator's. */
+  readonly provedHash: string | null
+  readonly issued: IssuedToken
+}
+
+/**
+ * Creates the account, or takes the existing unconfirmed one, and puts the token into its slot; inside a transaction.
+ * Returns its id. Throws 422 `email_exists` if the account is confirmed.
+ */
+export async function awaitConfirmation(run: RunStatement, call: AdminCall, account: AwaitedAccount): Promise<string> {
+  const known = await findUserByEmail(run, account.email)
+  return known === null ? createInvited(run, call, account) : takeWaiting(run, known, account)
+}
+
+async function createInvited(run: RunStatement, { settings }: AdminCall, account: AwaitedAccount): Promise<string> {
+  const userId = randomUUID()
+  const { email, data, passwordHash, issued } = account
+  const confirmationToken = issued.token
+  const user = { id: userId, email, passwordHash, appMetadata: emailAppMetadata, userMetadata: data, confirmationToken }
+  await insertUser(run, user, settings)
+  await ensureEmailIdentity(run, userId, { sub: userId, email, email_verified: false, phone_verified: false })
+  await putOneTimeToken(run, { userId, ...issued })
+  return userId
+}
+
+/** The first person who signed up for the address may not own it: their password ends with the confirmation. */
+async function takeWaiting(
+  run: RunStatement,
+  { id }: UserRow,
+  { issued, provedHash }: AwaitedAccount,
+): Promise<string> {
+  const user = await findLockedUser(run, id)
+  if (user === null || user.email_confirmed_at !== null) throw refuse('email_exists')
+  const stored = user.encrypted_password || null
+  if (stored !== null && stored !== provedHash) await markPasswordAmbiguous(run, id)
+  await putOneTimeToken(run, { userId: id, ...issued })
+  return id
 }

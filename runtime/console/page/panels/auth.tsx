@@ -1,7 +1,7 @@
 import { useCallback } from 'react'
 import type { PrepareAnswer, SettingsAnswer, ShownSetting } from '../../admin/call.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
-import { Answer } from '../parts/answer.tsx'
+import { Answer } from '../parts/controls.tsx'
 import type { Result } from '../api.ts'
 import { SettingsForm } from './settings-form.tsx'
 import { GoogleNotes } from './google-notes.tsx'

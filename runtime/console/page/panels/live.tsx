@@ -1,7 +1,6 @@
 import type { LiveFigures } from '../../admin/call.ts'
 import { useAdminAnswer } from '../context.tsx'
-import { Answer } from '../parts/answer.tsx'
-import { RefreshButton } from '../parts/controls.tsx'
+import { Answer, RefreshButton } from '../parts/controls.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
 
 /** Live queries: streams, runs and their results, and the watched tables. */

@@ -2,7 +2,7 @@ import { useState, type FormEvent, type ReactNode } from 'react'
 import type { ShownSetting } from '../../admin/call.ts'
 import type { Result } from '../api.ts'
 import { useRefusal } from '../context.tsx'
-import { Refused } from '../parts/answer.tsx'
+import { Refused } from '../parts/controls.tsx'
 import { Field, type Described } from '../parts/field.tsx'
 import { draftOf, labelOf, valueOf, type Draft } from './setting-text.ts'
 

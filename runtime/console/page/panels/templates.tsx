@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { TemplatesAnswer } from '../../admin/call.ts'
 import { useAdminAnswer } from '../context.tsx'
-import { Answer } from '../parts/answer.tsx'
+import { Answer } from '../parts/controls.tsx'
 import { labelOf } from './setting-text.ts'
 import { TemplateForm } from './template-form.tsx'
 

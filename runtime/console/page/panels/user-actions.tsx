@@ -1,9 +1,8 @@
 import { useState, type FormEvent } from 'react'
 import type { Result } from '../api.ts'
 import { usePageContext, useRefusal } from '../context.tsx'
-import { Refused } from '../parts/answer.tsx'
+import { Refused, TextField } from '../parts/controls.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
-import { TextField } from '../parts/controls.tsx'
 import { nameOf, type ListedUser } from '../users.ts'
 
 /** An owner's actions on accounts, by the admin endpoints of auth (spec/auth.md 11). */

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { schemas } from '../../../auth/io/schemas.ts'
 import { useAdminAnswer, usePageContext, useRefusal } from '../context.tsx'
-import { Answer, Refused } from '../parts/answer.tsx'
+import { Answer, Refused } from '../parts/controls.tsx'
 import { AuditLog } from '../parts/audit-log.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { timeOf } from '../parts/time.ts'

@@ -1,7 +1,6 @@
 import { useDeferredValue, useState } from 'react'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
-import { Answer } from '../parts/answer.tsx'
-import { RefreshButton, TextField } from '../parts/controls.tsx'
+import { Answer, RefreshButton, TextField } from '../parts/controls.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
 import { Pages, perPage, totalOf } from '../parts/pages.tsx'
 import { timeOf } from '../parts/time.ts'

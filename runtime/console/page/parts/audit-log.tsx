@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import { useAdminAnswer } from '../context.tsx'
-import { Answer } from './answer.tsx'
-import { RefreshButton } from './controls.tsx'
+import { Answer, RefreshButton } from './controls.tsx'
 import { WideTable } from './wide-table.tsx'
 import { Pages, perPage, totalOf } from './pages.tsx'
 import { timeOf } from './time.ts'

@@ -2,8 +2,7 @@ import { useDeferredValue, useEffect, useId, useState } from 'react'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { nameOf, usersPath, type ListedUsers } from '../users.ts'
 import type { Whom } from '../whom.ts'
-import { Answer } from './answer.tsx'
-import { ChoiceField, TextField } from './controls.tsx'
+import { Answer, ChoiceField, TextField } from './controls.tsx'
 
 const kinds: Readonly<Record<Whom['kind'], { readonly title: string }>> = {
   anon: { title: 'anon: not signed in' },
