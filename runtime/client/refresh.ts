@@ -26,8 +26,7 @@ export interface RefreshParts {
 }
 
 /** The remaining life of an access token in milliseconds. */
-const remainingMs = (session: Pick<Session, 'expires_at'>, now: number): number =>
-  session.expires_at * 1000 - now
+const remainingMs = (session: Pick<Session, 'expires_at'>, now: number): number => session.expires_at * 1000 - now
 
 export interface Refresher {
   /** Refreshes the stored session; a newer session of another tab serves as well. */

@@ -39,6 +39,10 @@ const sql = `
   create function takes_mood(a mood) returns int stable language sql as 'select 1';
   create function takes_moods(a mood[]) returns int stable language sql as 'select 1';
   create function takes_pair(a pair) returns int stable language sql as 'select 1';
+  create function takes_pairs(a pair[]) returns int stable language sql as 'select 1';
+  create function takes_mood_domains(a mood_domain[]) returns int stable language sql as 'select 1';
+  create function takes_any(a anyelement) returns int stable language sql as 'select 1';
+  create function gives_rows() returns account[] stable language sql as 'select array(select account from account)';
   create function takes_row(a account, b int) returns int stable language sql as 'select 1';
   create function takes_positive(a positive) returns int stable language sql as 'select a::int';
   create function takes_positives(a positive[]) returns int stable language sql as 'select a[1]::int';
@@ -183,6 +187,10 @@ describe('9.1 root functions', () => {
     ['4 a row argument beside others', 'takes_row'],
     ['4 a domain over an enum', 'takes_mood_domain'],
     ['4 a domain over an array', 'takes_list_domain'],
+    ['4 a composite array argument', 'takes_pairs'],
+    ['4 an array of a domain over an enum', 'takes_mood_domains'],
+    ['4 a pseudo-type', 'takes_any'],
+    ['5 an array of rows', 'gives_rows'],
     ['5 an enum result', 'gives_mood'],
     ['5 an enum array result', 'gives_moods'],
     ['5 a record', 'gives_record'],
