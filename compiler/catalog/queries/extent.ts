@@ -22,9 +22,9 @@ export const aclKey = (acl: string): string => `case when pg_catalog.cardinality
 export const classOf = (catalog: string): string => `'pg_catalog.${catalog}'::pg_catalog.regclass::pg_catalog.oid`
 
 /** The comment on an object; `number` is the column's, 0 for the object itself. */
-export const commentOf = (alias: string, catalog: string, oid: string, number = '0'): string =>
+export const commentOf = (alias: string, catalog: string, oid: string): string =>
   `left join pg_catalog.pg_description ${alias} on ${alias}.objoid = ${oid}
-    and ${alias}.classoid = ${classOf(catalog)} and ${alias}.objsubid = ${number}`
+    and ${alias}.classoid = ${classOf(catalog)} and ${alias}.objsubid = '0'`
 
 /** The rule of format_type and get_element_type: int2vector, oidvector and name are not arrays. */
 export const isArray = (alias: string): string =>

@@ -20,10 +20,10 @@ export interface LetterToSend {
 const ofMachine = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' }
 
 /** Below the time limit of a request (spec/auth.md 9.3). */
-const usualSmtpLimitMs = 8_000
+const limitMs = 8_000
 
 /** Connects to the server of the address by SMTP, for example smtps://user:password@mail.example.com. */
-export function createSmtp(url: string, limitMs = usualSmtpLimitMs): MailServer {
+export function createSmtp(url: string): MailServer {
   const limits = { connectionTimeout: limitMs, greetingTimeout: limitMs, socketTimeout: limitMs, dnsTimeout: limitMs }
   const options = { url, ...limits, disableFileAccess: true, disableUrlAccess: true }
   // Some megabytes that a server without mails need not load.

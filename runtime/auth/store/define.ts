@@ -93,10 +93,9 @@ export function defineValue<Value, Values extends readonly unknown[]>(
   name: string,
   text: string,
   column: string,
-  parameters: (...values: Values) => readonly unknown[] = inOrder,
 ): StoreCall<Values, Value | null> {
   const lookup = statement<Readonly<Record<string, Value>>>(name, text)
-  return async (run, ...values) => (await run(lookup, parameters(...values)))[0]?.[column] ?? null
+  return async (run, ...values) => (await run(lookup, values))[0]?.[column] ?? null
 }
 
 /** The same for a query that ends in asJson. */

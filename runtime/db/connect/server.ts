@@ -117,8 +117,7 @@ export const serverOf = (
 }
 
 /** The login role of the URL's connections; the default is the name of the system's user. */
-export const loginOf = (url: string, environment: ConnectEnvironment = process.env): string =>
-  parametersOf(url, environment)['user'] ?? userInfo().username
+export const loginOf = (url: string): string => parametersOf(url, process.env)['user'] ?? userInfo().username
 
 /** The name of the URL's database; the default is that of the login role. */
 export const databaseOf = (url: string): string => parametersOf(url, process.env)['dbname'] ?? loginOf(url)

@@ -3,7 +3,7 @@ import { builtModule } from '../../lib/built-module.ts'
 import { readyOf } from '../apart/answers.ts'
 import type { Ready } from '../run/request-state.ts'
 import { createQueue } from '../apart/queue.ts'
-import { createThreadFor, type Thread } from '../apart/thread.ts'
+import { createThreadFor } from '../apart/thread.ts'
 
 /** A request with a compiled document whose variables are too many for the event loop. */
 export interface LongQuestion {
@@ -23,11 +23,10 @@ export interface LongQuestion {
  */
 export type ReadApart = (revision: Revision, question: LongQuestion, party: string, look: () => void) => Promise<Ready>
 
-const startThread = (): Thread<LongQuestion> =>
-  createThreadFor({ module: builtModule(import.meta.url, 'runtime/graphql/compiled/worker.js'), parts: () => [] })
-
 /** @throws Refusal, HttpFailure */
-export function createReadApart(thread = startThread()): ReadApart {
+export function createReadApart(): ReadApart {
+  const module = builtModule(import.meta.url, 'runtime/graphql/compiled/worker.js')
+  const thread = createThreadFor<LongQuestion>({ module, parts: () => [] })
   const queue = createQueue()
   return (revision, question, party, look) =>
     queue(party, async () => {

@@ -94,8 +94,8 @@ const connectionOf = (client: pg.Client): FeedConnection => ({
 })
 
 /** Each call rejects with DatabaseFailure if the server is unavailable, or with FeedFault. */
-export const createOpenFeedConnection = (url: string, connectTimeoutMs = 5_000): OpenFeedConnection => {
-  const config = { connectionTimeoutMillis: connectTimeoutMs, keepAlive: true }
+export const createOpenFeedConnection = (url: string): OpenFeedConnection => {
+  const config = { connectionTimeoutMillis: 5_000, keepAlive: true }
   const open = createOpen(openingOf(serverOf(url, settings), config), 'auto')
   return async () => {
     const { client, pooled } = await open().catch(throwConnecting)

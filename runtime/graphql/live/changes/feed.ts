@@ -12,7 +12,6 @@ export interface ChangeFeedOptions {
   /** Leads to the primary and around poolers, as the login role. */
   readonly url: string
   readonly listener: ChangeListener
-  readonly connectTimeoutMs?: number
   readonly pace?: Partial<FeedPace>
 }
 
@@ -44,9 +43,9 @@ interface FeedState extends Omit<SessionParts, 'watched'> {
 }
 
 /** Opens nothing yet: two connections are made when something is watched first, and kept until it is closed. */
-export const openChangeFeed = ({ url, listener, connectTimeoutMs, pace }: ChangeFeedOptions): ChangeFeed => {
+export const openChangeFeed = ({ url, listener, pace }: ChangeFeedOptions): ChangeFeed => {
   const feed: FeedState = {
-    open: createOpenFeedConnection(url, connectTimeoutMs),
+    open: createOpenFeedConnection(url),
     listener,
     pace: { ...usualPace, ...pace },
     entries: new Map(),
