@@ -7,6 +7,7 @@ import { titled } from '../support/programs.ts'
 import { enterDashboard, panelNames, showPanel, type PanelName } from '../support/dashboard.ts'
 import { postsOf, postsSql } from '../support/posts.ts'
 import { isWhole, leftToWhole } from '../support/whole.ts'
+import { postGraphql } from '../support/post-graphql.ts'
 
 const path = findChromium()
 
@@ -288,11 +289,7 @@ describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout:
 
   it('shows requests that failed, without their values, and explains their documents', async () => {
     const query = 'query Wrong { postsCollection(filter: {title: {eq: "hunter2"}, id: {gt: 0}}) { nothing } }'
-    await fetch(`${server.url}/graphql/v1`, {
-      method: 'POST',
-      headers: { apikey: server.anon, 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
-    })
+    await postGraphql(server, { query })
     const { page, context, shoot, checkAccess } = await enter('requests')
     const row = page.getByRole('row', { name: /Wrong.*anon.*GRAPHQL_VALIDATION_FAILED/ })
     await row.waitFor()

@@ -10,6 +10,7 @@ import type { ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
 import { createDatabase, overSessions } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
+import { postGraphql } from '../support/post-graphql.ts'
 
 /** Requests of strangers with the public key keep no other client from being served. */
 
@@ -76,11 +77,7 @@ describe('a server that strangers may ask', () => {
   afterAll(() => stop())
 
   const ask = async (query: string, key = keys.anon) => {
-    const answer = await fetch(`${url}/graphql/v1`, {
-      method: 'POST',
-      headers: { apikey: key, 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
-    })
+    const answer = await postGraphql({ url, anon: key }, { query })
     const body = (await answer.json()) as {
       readonly data: Readonly<Record<string, unknown>> | null
       readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[]

@@ -21,6 +21,7 @@ import { forSuite } from '../support/for-suite.ts'
 import { openText } from '../support/open-text.ts'
 import type { PoolerProcess } from '../support/pooler-process.ts'
 import { poolers, type PoolerOptions } from '../support/poolers.ts'
+import { postGraphql } from '../support/post-graphql.ts'
 
 /**
  * Promise: a pooler may stand before the database. What is asked through it is answered as without it, to each caller what is
@@ -100,11 +101,7 @@ const serve = async (databaseUrl: string, more: Partial<ServerSettings> = {}): P
 
 const ask = async ({ url }: Running, sub: string, query: string, role = 'authenticated'): Promise<unknown> => {
   const token = await signToken({ sub, role, exp: Math.floor(Date.now() / 1_000) + 600 }, jwtSecret)
-  const response = await fetch(`${url}/graphql/v1`, {
-    method: 'POST',
-    headers: { apikey: anon, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  })
+  const response = await postGraphql({ url, anon }, { query }, { authorization: `Bearer ${token}` })
   return response.json()
 }
 

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { forSuite } from '../support/for-suite.ts'
 import { createReplicated, type DatabaseServer, type ReplicatedDatabase } from '../support/replicated.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
+import { postGraphql } from '../support/post-graphql.ts'
 
 const sql = `
   create table note (id int generated always as identity primary key, body text);
@@ -34,16 +35,11 @@ interface Said {
 
 /** On a connection of its own, so that any worker may get it. */
 const ask = async ({ url }: Served, key: string, query: string, position: string | null = null): Promise<Said> => {
-  const response = await fetch(`${url}/graphql/v1`, {
-    method: 'POST',
-    headers: {
-      apikey: key,
-      'content-type': 'application/json',
-      connection: 'close',
-      ...(position !== null && { 'catalograph-position': position }),
-    },
-    body: JSON.stringify({ query }),
-  })
+  const response = await postGraphql(
+    { url, anon: key },
+    { query },
+    { connection: 'close', ...(position !== null && { 'catalograph-position': position }) },
+  )
   const { data, errors } = (await response.json()) as { data: unknown; errors?: readonly unknown[] }
   if (errors !== undefined) throw new Error(JSON.stringify(errors))
   return { data, position: response.headers.get('catalograph-position') }

@@ -6,6 +6,7 @@ import { forSuite } from '../support/for-suite.ts'
 import { titled } from '../support/programs.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
 import { openWorktree, type Worktree } from '../support/worktree.ts'
+import { postGraphql } from '../support/post-graphql.ts'
 
 /**
  * Promise: processes of two neighbouring releases serve one database, and none of their requests fails while one takes the
@@ -38,11 +39,7 @@ describe.skipIf(missing !== null)(titled('two releases', missing), () => {
     const client = async (writes: boolean): Promise<void> => {
       while (!over) {
         const { url, anon } = serving
-        const response = await fetch(`${url}/graphql/v1`, {
-          method: 'POST',
-          headers: { apikey: anon, 'content-type': 'application/json' },
-          body: JSON.stringify({ query: document(writes) }),
-        })
+        const response = await postGraphql({ url, anon }, { query: document(writes) })
         const answer = await response.text()
         if (response.status !== 200 || answer.includes('"errors"')) refused.push(`${response.status} ${answer}`)
         else if (writes) written += 1

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { forSuite } from '../support/for-suite.ts'
 import { codeOf } from '../support/totp.ts'
 import { claimsOf, startAuthServer } from '../support/auth.ts'
+import { postGraphql } from '../support/post-graphql.ts'
 
 /** What an application can rely on of its users and their tokens (spec/auth.md 15 and 16). */
 
@@ -36,15 +37,7 @@ const signUp = async (more: object = {}): Promise<{ token: string; id: string; e
 }
 const guest = async (data: object = {}): Promise<any> => (await server.call('POST', '/signup', { body: { data } })).body
 const graphql = async (query: string, token: string | null): Promise<any> => {
-  const response = await fetch(`${server.url}/graphql/v1`, {
-    method: 'POST',
-    headers: {
-      apikey: server.anon,
-      'content-type': 'application/json',
-      ...(token !== null && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify({ query }),
-  })
+  const response = await postGraphql(server, { query }, { ...(token !== null && { authorization: `Bearer ${token}` }) })
   return response.json()
 }
 const notes = '{ vaultsCollection { edges { node { note } } } }'

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { createDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { serveBuilt } from '../support/served.ts'
+import { postGraphql } from '../support/post-graphql.ts'
 
 const db = forSuite(createDatabase, {
   prepare: true,
@@ -17,11 +18,10 @@ const db = forSuite(createDatabase, {
 
 it('a process that is asked to stop answers what outlives its grace and is gone a second later', async () => {
   const served = await serveBuilt(db, { SHUTDOWN_GRACE_MS: '1500' })
-  const slow = fetch(`${served.url}/graphql/v1`, {
-    method: 'POST',
-    headers: { apikey: served.anon, 'content-type': 'application/json' },
-    body: '{"query":"mutation { slow(seconds: 30) }"}',
-  }).then(async (response) => [response.status, await response.json()])
+  const slow = postGraphql(served, { query: 'mutation { slow(seconds: 30) }' }).then(async (response) => [
+    response.status,
+    await response.json(),
+  ])
   await pause(500)
   const ms = await served.stop()
   expect(await slow).toMatchObject([503, { data: null, errors: [{ extensions: { code: 'SERVER_STOPPING' } }] }])
@@ -49,11 +49,7 @@ it.each(['1', '2'])('a process with %s workers serves while balancers notice tha
   await expect.poll(async () => (await get('/readyz')).status, { interval: 20 }).toBe(503)
   expect(await (await get('/readyz')).json()).toMatchObject({ status: 'stopping' })
   const ask = (): Promise<number> =>
-    fetch(`${served.url}/graphql/v1`, {
-      method: 'POST',
-      headers: { apikey: served.anon, 'content-type': 'application/json', connection: 'close' },
-      body: '{"query":"{ __typename }"}',
-    }).then(({ status }) => status)
+    postGraphql(served, { query: '{ __typename }' }, { connection: 'close' }).then(({ status }) => status)
   const statuses = [(await get('/livez')).status, await ask()]
   await pause(700)
   expect([...statuses, await ask()]).toEqual([200, 200, 200])

@@ -4,6 +4,7 @@ import { afterAll, expect, it } from 'vitest'
 import { createDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { serveBuilt } from '../support/served.ts'
+import { postGraphql } from '../support/post-graphql.ts'
 
 /** Twenty clients of twenty addresses ask for 30 MB each and read nothing: 600 MB, if answers were not counted. */
 
@@ -26,11 +27,7 @@ afterAll(async () => {
 })
 
 const ask = async (n: number, address: string): Promise<{ readonly status: number; readonly length: number }> => {
-  const response = await fetch(`${served.url}/graphql/v1`, {
-    method: 'POST',
-    headers: { apikey: served.anon, 'content-type': 'application/json', [addressHeader]: address },
-    body: JSON.stringify({ query: `{ big(n: ${n}) }` }),
-  })
+  const response = await postGraphql(served, { query: `{ big(n: ${n}) }` }, { [addressHeader]: address })
   return { status: response.status, length: (await response.text()).length }
 }
 

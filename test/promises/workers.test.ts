@@ -8,6 +8,7 @@ import { createDatabase } from '../support/database.ts'
 import { openEvents } from '../support/event-client.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { serveBuilt } from '../support/served.ts'
+import { postGraphql } from '../support/post-graphql.ts'
 
 const db = forSuite(createDatabase, {
   prepare: true,
@@ -27,11 +28,7 @@ const served = forSuite(() =>
 
 /** On a connection of its own, so that either worker may get it. */
 const ask = async (query: string, key = served.anon): Promise<unknown> => {
-  const response = await fetch(`${served.url}/graphql/v1`, {
-    method: 'POST',
-    headers: { apikey: key, 'content-type': 'application/json', connection: 'close' },
-    body: JSON.stringify({ query }),
-  })
+  const response = await postGraphql({ url: served.url, anon: key }, { query }, { connection: 'close' })
   return response.json()
 }
 
@@ -133,15 +130,11 @@ describe('several workers', () => {
     // Half of the clients keep their connections, half make one for each request.
     const clients = Array.from({ length: 8 }, async (_, client) => {
       while (asking) {
-        const response = await fetch(`${served.url}/graphql/v1`, {
-          method: 'POST',
-          headers: {
-            apikey: served.anon,
-            'content-type': 'application/json',
-            ...(client % 2 === 0 && { connection: 'close' }),
-          },
-          body: JSON.stringify({ query: firstNote }),
-        })
+        const response = await postGraphql(
+          served,
+          { query: firstNote },
+          { ...(client % 2 === 0 && { connection: 'close' }) },
+        )
         expect(await response.json()).toEqual(firstAnswer)
         asked += 1
         await pause(5)

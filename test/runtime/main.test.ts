@@ -15,6 +15,7 @@ import type { ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
 import { createDatabase, overSessions } from '../support/database.ts'
 import type { TestDatabase } from '../support/database.ts'
+import { postGraphql } from '../support/post-graphql.ts'
 
 const jwtSecret = 'a secret that has more than thirty-two characters'
 const { anon } = await projectKeys(jwtSecret)
@@ -103,12 +104,7 @@ const untilSlow = async (): Promise<void> => {
   await expect.poll(async () => (await overSessions(db).query(running)).rowCount, { timeout: 10_000 }).toBe(1)
 }
 
-const post = (url: string, query: string): Promise<Response> =>
-  fetch(`${url}/graphql/v1`, {
-    method: 'POST',
-    headers: { apikey: anon, 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  })
+const post = (url: string, query: string): Promise<Response> => postGraphql({ url, anon }, { query })
 
 const ask = async (url: string, query: string): Promise<unknown> => (await post(url, query)).json()
 

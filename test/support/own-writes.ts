@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createRandom, type Random } from './random.ts'
 import type { Served } from './served.ts'
+import { postGraphql } from './post-graphql.ts'
 
 /** Callers who write and read what they wrote again and again, and what they found. */
 
@@ -45,16 +46,11 @@ interface Asked {
 
 /** @param position null: the service itself must know it */
 export async function askAs(served: Served, key: string, query: string, position: string | null): Promise<Asked> {
-  const response = await fetch(`${served.url}/graphql/v1`, {
-    method: 'POST',
-    headers: {
-      apikey: served.anon,
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      ...(position !== null && { 'catalograph-position': position }),
-    },
-    body: JSON.stringify({ query }),
-  })
+  const response = await postGraphql(
+    served,
+    { query },
+    { authorization: `Bearer ${key}`, ...(position !== null && { 'catalograph-position': position }) },
+  )
   const { data, errors } = (await response.json()) as { data: unknown; errors?: readonly any[] }
   const code = (errors?.[0]?.extensions.code as string | undefined) ?? null
   return { code, data: code === null ? data : null, position: response.headers.get('catalograph-position') }

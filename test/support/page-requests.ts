@@ -4,18 +4,14 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { AuthServer } from './auth.ts'
 import { openEvents } from './event-client.ts'
+import { postGraphql } from './post-graphql.ts'
 
 /** The requests of the pages to the address of `npm start`, sent to this server. */
 export type PageServer = Pick<AuthServer, 'url' | 'anon' | 'mails'>
 
 const address = 'http://127.0.0.1:54321'
 
-export const ask = (server: PageServer, body: unknown): Promise<Response> =>
-  fetch(`${server.url}/graphql/v1`, {
-    method: 'POST',
-    headers: { apikey: server.anon, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+export const ask = (server: PageServer, body: object): Promise<Response> => postGraphql(server, body)
 
 /** Does what curl does with the few options that the pages use. */
 export async function curl(server: PageServer, words: readonly string[]): Promise<void> {

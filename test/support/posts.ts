@@ -1,4 +1,5 @@
 import type { AuthServer } from './auth.ts'
+import { postGraphql } from './post-graphql.ts'
 
 /** The data of an application: each user's own posts, and some that require a second factor. */
 export const postsSql = `
@@ -26,11 +27,7 @@ export interface Posts {
 export function postsOf({ url, anon }: Pick<AuthServer, 'url' | 'anon'>): Posts {
   // Answers of any shape
   const ask = async (token: string, query: string, variables: object): Promise<any> => {
-    const response = await fetch(`${url}/graphql/v1`, {
-      method: 'POST',
-      headers: { apikey: anon, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ query, variables }),
-    })
+    const response = await postGraphql({ url, anon }, { query, variables }, { authorization: `Bearer ${token}` })
     const { data, errors } = (await response.json()) as { data: unknown; errors?: readonly unknown[] }
     if (errors !== undefined) throw new Error(JSON.stringify(errors))
     return data

@@ -4,6 +4,7 @@ import { freePort } from '../../runtime/db/embedded/free-port.ts'
 import { projectKeys } from '../../runtime/identity/project-keys.ts'
 import { runCommand, type CommandAnswer } from './command.ts'
 import type { TestDatabase } from './database.ts'
+import { postGraphql } from './post-graphql.ts'
 
 /** `catalograph serve` in this process, as its settings make it. */
 
@@ -45,12 +46,7 @@ export const whileServed = async (
     }
     await visit({
       url,
-      graphql: (query, headers = {}) =>
-        fetch(`${url}/graphql/v1`, {
-          method: 'POST',
-          headers: { apikey: keys.anon, 'content-type': 'application/json', ...headers },
-          body: JSON.stringify({ query }),
-        }),
+      graphql: (query, headers = {}) => postGraphql({ url, anon: keys.anon }, { query }, { ...headers }),
     })
   } finally {
     end('the test')

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { merged } from '../../../runtime/auth/rules/user-json.ts'
 import { longestToken } from '../../../runtime/identity/jwt.ts'
 import { claimsOf, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
+import { postGraphql } from '../../support/post-graphql.ts'
 
 let server: AuthServer
 beforeAll(async () => {
@@ -33,13 +34,7 @@ const account = async (): Promise<Account> => {
 const store = ({ id }: Account, column: 'raw_user_meta_data' | 'raw_app_meta_data', value: object) =>
   server.db.query(`update auth.users set ${column} = $2 where id = $1`, [id, JSON.stringify(value)])
 const graphql = async (token: string): Promise<number> =>
-  (
-    await fetch(`${server.url}/graphql/v1`, {
-      method: 'POST',
-      headers: { apikey: server.anon, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: '{"query":"{ __typename }"}',
-    })
-  ).status
+  (await postGraphql(server, { query: '{ __typename }' }, { authorization: `Bearer ${token}` })).status
 const admin = (method: string, path: string, body: object): Promise<Answer> =>
   server.call(method, path, { body, token: server.serviceRole })
 const text = (length: number): string => 'x'.repeat(length)

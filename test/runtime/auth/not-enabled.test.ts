@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { enabled, startAuthServer } from '../../support/auth.ts'
 import { forSuite } from '../../support/for-suite.ts'
+import { postGraphql } from '../../support/post-graphql.ts'
 
 /** Of what is asked now and then, each is asked at least twice in this time. */
 const severalPeriodsMs = 11_000
@@ -11,14 +12,7 @@ const server = forSuite(startAuthServer, { settings: null, unprepared: true })
 
 const errors = (): readonly string[] => server.db.log.filter((line) => /\b(ERROR|FATAL|PANIC)\b/.test(line))
 const health = async (): Promise<number> => (await server.call('GET', '/health')).status
-const graphql = async (): Promise<number> =>
-  (
-    await fetch(`${server.url}/graphql/v1`, {
-      method: 'POST',
-      headers: { apikey: server.anon, 'content-type': 'application/json' },
-      body: '{"query":"{ __typename }"}',
-    })
-  ).status
+const graphql = async (): Promise<number> => (await postGraphql(server, { query: '{ __typename }' })).status
 
 describe('a database in which auth was never enabled', () => {
   it('is asked nothing that stands in its log as an error, and enabling is noticed within a second', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { forSuite } from '../../../support/for-suite.ts'
 import { until } from '../../../support/until.ts'
 import { call, claimsOf, startAuthServer, type Answer } from '../../../support/auth.ts'
+import { postGraphql } from '../../../support/post-graphql.ts'
 
 const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on' } })
 
@@ -99,11 +100,7 @@ describe('a refresh token', () => {
   })
 
   const graphql = (token: string) =>
-    fetch(`${server.url}/graphql/v1`, {
-      method: 'POST',
-      headers: { apikey: server.anon, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ query: '{__typename}' }),
-    })
+    postGraphql(server, { query: '{__typename}' }, { authorization: `Bearer ${token}` })
   const isUsed = async (session: string): Promise<boolean> =>
     (
       await server.db.query('select from catalograph_auth.refresh_marks where session_id = $1 and used <> $2', [

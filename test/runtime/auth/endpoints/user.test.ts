@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, it, test } from 'vitest'
 import { routes } from '../../../../runtime/auth/http/routes.ts'
 import { claimsOf, hashCost, startAuthServer } from '../../../support/auth.ts'
 import { forSuite } from '../../../support/for-suite.ts'
+import { postGraphql } from '../../../support/post-graphql.ts'
 
 const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on' } })
 
@@ -444,11 +445,7 @@ describe('a set of keys', () => {
     })
     for (const token of [before.token, after.token]) {
       expect((await server.call('GET', '/user', { token })).status).toBe(200)
-      const response = await fetch(`${server.url}/graphql/v1`, {
-        method: 'POST',
-        headers: { apikey: server.anon, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: '{"query":"{ __typename }"}',
-      })
+      const response = await postGraphql(server, { query: '{ __typename }' }, { authorization: `Bearer ${token}` })
       expect(await response.json()).toEqual({ data: { __typename: 'Query' } })
     }
     const { keys } = (await server.call('GET', '/.well-known/jwks.json')).body

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import { addressHeader, call, startAuthServer, type Answer } from '../../../support/auth.ts'
 import { forSuite } from '../../../support/for-suite.ts'
+import { postGraphql } from '../../../support/post-graphql.ts'
 
 const server = forSuite(startAuthServer, {
   settings: { autoconfirm: 'on', anonymous_enabled: 'on', limit_guests: '30', limit_sign_up: '30' },
@@ -19,11 +20,7 @@ const wrongPassword = (address: string, headers = {}, url = server.url): Promise
     headers: { ...from(address), ...headers },
   })
 const graphql = (address: string, url = server.url, apikey = server.anon): Promise<Response> =>
-  fetch(`${url}/graphql/v1`, {
-    method: 'POST',
-    headers: { apikey, 'content-type': 'application/json', ...from(address) },
-    body: JSON.stringify({ query: '{ __typename }' }),
-  })
+  postGraphql({ url, anon: apikey }, { query: '{ __typename }' }, { ...from(address) })
 const counted = (answers: readonly Answer[], status: number): number =>
   answers.filter((answer) => answer.status === status).length
 const many = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>

@@ -2,6 +2,7 @@ import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, ran
 import { SignJWT, type JWTHeaderParameters } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { claimsOf, startAuthServer, type AuthServer } from '../../../support/auth.ts'
+import { postGraphql } from '../../../support/post-graphql.ts'
 
 /** A project with keys of its own, and what others make of their public parts. */
 
@@ -32,11 +33,7 @@ const signUp = async (): Promise<string> => {
   return (await server.call('POST', '/signup', { body })).body.access_token
 }
 const graphql = (token: string): Promise<Response> =>
-  fetch(`${server.url}/graphql/v1`, {
-    method: 'POST',
-    headers: { apikey: server.anon, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: '{"query":"{ __typename }"}',
-  })
+  postGraphql(server, { query: '{ __typename }' }, { authorization: `Bearer ${token}` })
 const sign = (claims: object, header: JWTHeaderParameters, key: Parameters<SignJWT['sign']>[0]): Promise<string> =>
   new SignJWT({ ...claims }).setProtectedHeader(header).sign(key)
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
