@@ -5,11 +5,11 @@ import { forSuite } from '../support/for-suite.ts'
 import { createTestService, type Answer, type TestService } from '../support/service.ts'
 import { keys } from '../support/with-additions.ts'
 
-/** What the pages of the additions show works as it stands there, on the demo, one example after the other. */
+/** The examples on the pages of the additions work unchanged on the demo, one after the other. */
 
 const page = additionPages.map(readPage).join('\n')
 
-/** What stands before the first key, and then each key with what is said of it. */
+/** The text before the first key, and then each key with its text. */
 const [before = '', ...others] = page.split(/^### `(\w+)`$/m)
 const explained = others.flatMap((key, index) =>
   index % 2 === 0 ? [[key, examplesIn(others[index + 1] ?? '')] as const] : [],

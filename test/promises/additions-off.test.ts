@@ -6,7 +6,7 @@ import { createDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 
 /**
- * A schema that enables no addition gets, byte for byte, what it would get if there were none. What that is stands in
+ * A schema that enables no addition gets, byte for byte, the API without any. The expected files are in
  * fixtures/additions-off/expected (schema, statements, answers), fixtures/basics/expected, and in generated/ for the demo.
  */
 

@@ -6,7 +6,7 @@ import { follow } from '../support/browser.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { postsOf, postsSql, type Posts } from '../support/posts.ts'
 
-/** What an application does that renders on a server, with @supabase/ssr: a client a request, a session in cookies. */
+/** The steps of an application that renders on a server, with @supabase/ssr: a client for each request, a session in cookies. */
 
 let posts: Posts
 const server = forSuite(startAuthServer, { settings: { mail_cooldown: '0', mail_ceiling: '1000' }, sql: postsSql })

@@ -9,7 +9,7 @@ import { startMailServer, type ReceivedMail } from '../support/mail-server.ts'
 import { postsOf, postsSql, type Posts } from '../support/posts.ts'
 import { codeOf } from '../support/totp.ts'
 
-/** What an application does that knows supabase-js, the project's address, and the mails of its people. */
+/** The steps of an application with supabase-js, the project's address, and the mails of its users. */
 
 let posts: Posts
 const mails = forSuite(startMailServer)
@@ -49,7 +49,7 @@ async function joins(client: SupabaseClient, email = newAddress()): Promise<Sess
 interface Landing {
   readonly client: SupabaseClient
   readonly events: readonly string[]
-  /** What the address bar shows once the client has read it. */
+  /** The address bar after the client has read it. */
   readonly shown: string
 }
 

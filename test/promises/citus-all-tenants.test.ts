@@ -61,7 +61,7 @@ const sql = `
   grant all on all tables in schema public to authenticated, service_role;
 `
 
-/** What is answered with it, for a role that no policy holds for. */
+/** The answers with it, for a role without policies. */
 const answered: readonly (readonly [string, unknown])[] = [
   [
     '{ taskCollection(first: 1) { totalCount pageInfo { hasNextPage } edges { node { title } } } }',
@@ -127,7 +127,7 @@ const answered: readonly (readonly [string, unknown])[] = [
   ['{ some_task { title } task_count }', { some_task: { title: 'task 1 of 1' }, task_count: '12' }],
 ]
 
-/** What Citus cannot do, whatever the statement looks like. */
+/** Limitations of Citus for all forms of the statement. */
 const crossing: readonly string[] = [
   '{ projectCollection { edges { node { taskCollection { edges { node { id } } } } } } }',
   '{ taskCollection { edges { node { project { name } } } } }',

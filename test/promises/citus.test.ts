@@ -55,7 +55,7 @@ const sql = `
   grant select, insert, update, delete on country, project, task, photo, note, shift to authenticated, service_role;
 `
 
-/** What Citus says in a plan, wherever it stands. */
+/** The members of Citus in a plan, at any depth. */
 const taskCounts = (plan: unknown): readonly unknown[] =>
   typeof plan !== 'object' || plan === null
     ? []
@@ -264,7 +264,7 @@ describe.skipIf(major === null)(titled('a database of Citus', noCitus()), () => 
     expect(await tasks(count)).toEqual([1])
   })
 
-  /** What the report says of a table: whether it is served, and the statement that fixes it. */
+  /** The report about a table: whether it is served, and the statement that fixes it. */
   const reported = async (table: string): Promise<any> => {
     const { extensions } = await ask('{ __typename }', { extensions: { schemaReport: true } })
     const report: any = extensions?.['schemaReport']
@@ -310,7 +310,7 @@ describe.skipIf(major === null)(titled('a database of Citus', noCitus()), () => 
     await service.db.query(`alter policy own on task using (tenant_id = ${tenant})`)
   })
 
-  /** What tenant 4 has along links and unions (spec/graphql.md 17.8, 17.9); task 4 has no photo. */
+  /** The rows of tenant 4 along links and unions (spec/graphql.md 17.8, 17.9); task 4 has no photo. */
   const shown = 'shown { __typename ... on photo { url } ... on country { name } }'
   const shownOfFour = [
     { country: { name: 'Switzerland' }, shown: { __typename: 'photo', url: 'photo 1 of 4' } },

@@ -75,10 +75,10 @@ function withoutKey(catalog: Catalog, kind: ObjectKind, key: string): Catalog {
 
 const modelText = (catalog: Catalog): string => dump(atOnce(buildModel(atOnce(annotate(catalog)).annotated)).model)
 
-/** What extensions bring is none of a case's own; test/runtime/graphql/additions has it. */
+/** Keys about objects of extensions, which no case has; test/runtime/graphql/additions tests them. */
 const withoutCase = new Set<string>(['extensions', ...(postgisMajor() === null ? ['geo'] : [])])
 
-/** What can be watched is found out beside the model, in the database: its schema is made without the key there. */
+/** The database decides about watchable objects, apart from the model: its schema is made without the key. */
 const besideModel = 'live'
 
 const rows = keys

@@ -9,7 +9,7 @@ import { serveBuilt } from '../support/served.ts'
 const db = forSuite(createDatabase, { prepare: true })
 const served = forSuite(() => serveBuilt(db))
 
-/** What the system lets any process have. */
+/** The limit of the system on connections that wait to be accepted. */
 const mostWaiting = (): number => {
   try {
     return Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'))

@@ -59,7 +59,7 @@ import { lawMajors } from '../support/whole.ts'
  *
  * Every table has two columns whose names in the API change places: what stands under the field x is always "x", so anyone who
  * reads or writes by an older plan is found out by the value. Servers of compiled documents are asked what was compiled at the
- * beginning and meanwhile: they answer it as of the schema of the moment, or by the code that says why not. Long form: STORM_MINUTES; STORM_SEED repeats all choices. With
+ * beginning or later during the storm: they answer it as of the schema of the moment, or by the code that says why not. Long form: STORM_MINUTES; STORM_SEED repeats all choices. With
  * TEST_TOPOLOGY built services ask through that topology; what replicas answer may be as old as the owner allows. On Citus the
  * rows are spread over the shards of its workers.
  */
@@ -153,7 +153,7 @@ function judge(storm: Storm, table: Table, asked: Asked, sent: number, before: n
     return asked.rows(answer.data).every(isRight) ? null : 'a value of another column'
   }
   if (storm.outages.has(code)) return null
-  // What replicas refuse is asked at the primary first.
+  // Requests that replicas refuse go to the primary first.
   if (code === 'GRAPHQL_VALIDATION_FAILED')
     return verdictsOf(possible).has(false) ? null : 'refused what the schema has'
   if (code === 'SCHEMA_CHANGED') return isChanged(storm, before, possible.length) ? null : 'a change that nobody made'
@@ -236,7 +236,7 @@ describe.each(asked)('a storm of schema changes on PostgreSQL %i', (major) => {
     await db?.drop()
   })
 
-  /** What is compiled after the storm is what a server of compiled documents answers by, and as the others answer. */
+  /** A server of the documents compiled after the storm answers as the others do. */
   async function pickUp(folder: ArtifactsFolder): Promise<void> {
     const before = folder.written.length
     await folder.compile()

@@ -20,7 +20,7 @@ import { lawMajors } from '../support/whole.ts'
 
 /**
  * The pages for a database of one's own, in their order, as an owner who is not a superuser, and the requests to auth, whose demo this owner
- * loads. What other commands print of the demo is left to docs.test.ts.
+ * loads. The output of other commands for the demo is left to docs.test.ts.
  */
 
 const commands = [annotateCommand, authCommand, doctorCommand, keysCommand, prepareCommand]
@@ -54,7 +54,7 @@ describe.each(lawMajors())('the pages for a database of one’s own, on PostgreS
     await client.connect()
     await client.query(text).finally(() => client.end())
   }
-  /** What the pages leave to their reader. */
+  /** The values that the pages leave to their reader. */
   const values = (): Readonly<Record<string, string>> => ({
     DATABASE_URL: owned.loginUrl,
     DATABASE_OWNER_URL: owned.ownerUrl,

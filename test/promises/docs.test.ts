@@ -23,7 +23,7 @@ import {
 import { forSuite } from '../support/for-suite.ts'
 import { ask, check, converse, curl } from '../support/page-requests.ts'
 
-/** What the pages show works as it stands there, on the demo. Those of the additions are in additions-examples.test.ts. */
+/** The examples on the pages work unchanged on the demo. Those of the additions are in additions-examples.test.ts. */
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter(
@@ -124,7 +124,7 @@ describe('docs/your-own-database.md', () => {
   })
 })
 
-/** What is wrong with a command of a page; null: it can be typed as it stands. */
+/** The mistake in a command of a page; null: it can be typed unchanged. */
 async function problemOf([program = '', ...words]: readonly string[]): Promise<string | null> {
   if (/^[A-Z_]+=/.test(program)) return problemOf(words)
   // Programs of others, which the machine that runs this need not have.

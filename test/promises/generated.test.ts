@@ -16,7 +16,7 @@ import { demandSame, filesIn, replaceFiles, type KeptFiles } from '../support/go
 import { briefSdl } from '../support/golden/sdl.ts'
 
 /**
- * What stands in generated/ is what the compiler makes of the demo today, on every version of Postgres: the artifacts that can
+ * The files in generated/ are the compiler's present output for the demo, on every version of Postgres: the artifacts that can
  * be served, and for people the API and the SQL of its documents.
  */
 
@@ -47,7 +47,7 @@ const servedFiles = (revision: Revision): KeptFiles => ({
   ...Object.fromEntries(Object.entries(loadedFiles(revision)).map(([path, text]) => [join(revision.id, path), text])),
 })
 
-/** What the widest role sees, and of the others the differences. */
+/** The schema of the widest role, and the differences of the others. */
 function apiPages({ files }: Artifacts): KeptFiles {
   const sdlOf = (role: string): string => briefSdl(files[`schema.${role}.graphql`] ?? '')
   const widest = sdlOf('service_role')
@@ -59,7 +59,7 @@ function apiPages({ files }: Artifacts): KeptFiles {
   }
 }
 
-/** What each document of the demo runs, for the roles that can ask it. */
+/** The statements of each document of the demo, for the roles that may run it. */
 async function sqlPages(revision: Revision): Promise<KeptFiles> {
   const documents = (await readDocuments(join(demo, 'operations'))).map(({ name, text }) => {
     return { source: `${name}.graphql`, text, roles: null, examples: { all: [] } }

@@ -34,7 +34,7 @@ const isThere = ({ query }: Database): Promise<boolean> =>
     () => false,
   )
 
-/** What was committed from now on is never sent. */
+/** Later commits are never sent. */
 const cutOff = async (): Promise<readonly number[]> => {
   const { rows } = await all.primary.query('select pid from pg_stat_replication')
   const pids = rows.map(({ pid }: { readonly pid: number }) => pid)

@@ -4,7 +4,7 @@ import { forSuite } from '../support/for-suite.ts'
 import { lawMajors } from '../support/whole.ts'
 import { createTestService } from '../support/service.ts'
 
-/** What a function leaves on its connection reaches neither the next field of its request nor the next request. */
+/** State that a function leaves on its connection reaches neither the next field of its request nor the next request. */
 
 const sql = `
   create table notes (id int primary key, owner text, body text);

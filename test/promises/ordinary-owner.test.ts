@@ -213,7 +213,7 @@ const asMadeByOlderVersions = `${unfollowed('disable')};
     'begin insert into catalograph.schema_version as v values (pg_backend_pid(), 1) on conflict (pid) do update set n = v.n + 1; end';
   ${unfollowed('enable always')}`
 
-/** What they gave away was the schema alone, before its tables. */
+/** They transferred the schema alone, before its tables. */
 const asLeftByOlderVersions = `do $$ declare name text; begin
   foreach name in array array['settings', 'templates', 'settings_version', 'codes', 'totp_steps', 'ambiguous_passwords', 'address_proofs',
     'flow_tries', 'cooldowns', 'throttles', 'bans', 'outbox', 'accepted_mails'] loop

@@ -8,7 +8,7 @@ import { secret } from '../support/auth.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addPackage, emptyProject, manifestOf, pack, runIn, unpack, type Tarball } from '../support/packed.ts'
 
-/** What `npm pack` makes of the packages, in an empty project. */
+/** The tarballs of the packages from `npm pack`, in an empty project. */
 
 let folder: string
 let database: TestDatabase

@@ -15,7 +15,7 @@ interface Count {
   age: number
 }
 
-/** What must be by spec/auth.md 4.4. */
+/** The expected state by spec/auth.md 4.4. */
 interface Model {
   readonly email: string
   readonly devices: Set<number>

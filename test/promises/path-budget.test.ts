@@ -62,7 +62,7 @@ const grant = async (name: string, body: object): Promise<Session> => {
   return session
 }
 const signIn = (): Promise<Session> => grant('password', account)
-/** What the last sign-in or refresh gave. */
+/** The session of the last sign-in or refresh. */
 let held: Session = { access_token: '', refresh_token: '' }
 const refresh = async (): Promise<void> => {
   held = await grant('refresh_token', { refresh_token: held.refresh_token })

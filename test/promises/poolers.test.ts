@@ -24,7 +24,7 @@ import { poolers, type PoolerOptions } from '../support/poolers.ts'
 import { postGraphql } from '../support/post-graphql.ts'
 
 /**
- * Promise: a pooler may stand before the database. What is asked through it is answered as without it, to each caller what is
+ * Promise: a pooler may stand before the database. Requests through it are answered as without it, to each caller what is
  * theirs, whether it keeps prepared statements or not.
  */
 

@@ -3,7 +3,7 @@ import { dataOf } from '../support/answers.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { createTestService } from '../support/service.ts'
 
-/** What goes wrong when others read and page; each test bears the promise that it does not go wrong here. */
+/** Known faults of reading and paging elsewhere; each test promises that one does not occur here. */
 const schema = `
   create type mood as enum ('sad', 'glad');
   create table team (id int primary key, name text);

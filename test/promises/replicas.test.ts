@@ -134,7 +134,7 @@ describe('replicas', () => {
     const changer = new pg.Client(primary.ownerUrl)
     await changer.connect()
     await changer.query('begin; lock table note')
-    // What is committed so has reached the log, and all before it.
+    // A synchronous commit has reached the log, with all earlier ones.
     await primary.query(`set synchronous_commit = on; select pg_logical_emit_message(true, 'test', '')`)
     const isLocked = `select from pg_locks where relation = 'note'::regclass and mode = 'AccessExclusiveLock'`
     await expect.poll(async () => (await standby.query(isLocked)).rowCount, { timeout: 10_000 }).toBe(1)

@@ -106,7 +106,7 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     'set session_replication_role = replica;; create table t4 ();; set session_replication_role = origin',
   ])('compiles once after: %s', (text) => compilesOnce(text, warm))
 
-  // What reads data looks at the roles that matter to the caller, what is about the schema at all of them.
+  // A request for data checks the roles that concern the caller, one about the schema all of them.
   test.each([
     'grant group_{db} to member_{db}',
     'revoke group_{db} from member_{db}',

@@ -3,7 +3,7 @@ import { dataOf, messagesOf } from '../support/answers.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { createTestService } from '../support/service.ts'
 
-/** What changes in the database is there for the next request, with nothing to reload (spec/graphql.md 1.1). */
+/** The next request has the effects of a change in the database, without a reload (spec/graphql.md 1.1). */
 const sql = `
   create table item (id int primary key, name text);
   create type mood as enum ('sad');

@@ -13,7 +13,7 @@ import { mostSince } from '../support/siege/server.ts'
 import { besiege, hands } from '../support/siege/siege.ts'
 
 /**
- * Promise: whatever strangers send, honest callers are served, rightly and in time, Postgres does no work for anybody who
+ * Promise: whatever strangers send, honest callers are served, rightly and in time, Postgres does no work for a client that
  * is gone, memory stays bounded, and what goes wrong is called by its name. The attacks are a table, attacks.ts; what
  * must hold is another, checks.ts. Long form: npm run test:siege -- --minutes 20 [--seed S] [--only NAME,NAME]
  * [--together N]; these repeat all choices.

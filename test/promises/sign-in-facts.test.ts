@@ -6,7 +6,7 @@ import { codeOf } from '../support/totp.ts'
 import { claimsOf, startAuthServer } from '../support/auth.ts'
 import { postGraphql } from '../support/post-graphql.ts'
 
-/** What an application can rely on of its users and their tokens (spec/auth.md 15 and 16). */
+/** Facts about users and their tokens on which an application can rely (spec/auth.md 15 and 16). */
 
 const server = forSuite(startAuthServer, {
   settings: { autoconfirm: 'on', anonymous_enabled: 'on' },

@@ -6,8 +6,8 @@ import { serveBuilt, type Served } from '../support/served.ts'
 import { sized } from '../support/whole.ts'
 
 /**
- * Promise: anyone who has written reads it, however far replicas lag, and while one of them is promoted. What the promoted server
- * never received is lost with the old one, and counted apart. Long form: STALE_READS, STALE_LAG, STALE_CALLERS; STALE_SEED repeats
+ * Promise: anyone who has written reads it, however far replicas lag, and while one of them is promoted. Commits that the promoted
+ * server never received are lost with the old one, and counted apart. Long form: STALE_READS, STALE_LAG, STALE_CALLERS; STALE_SEED repeats
  * what callers choose.
  */
 const reads = Number(process.env['STALE_READS'] ?? sized(1_500, 450))
@@ -64,7 +64,7 @@ const metric = async (series: string): Promise<number> => {
 }
 const byReplicas = (): Promise<number> => metric('catalograph_reads_total{server="replica"}')
 
-/** What was committed from now on is never sent; the heir is cut off last, so that no other is ahead of it. */
+/** Later commits are never sent; the heir is cut off last, so that no other standby is ahead of it. */
 const cutOff = async (): Promise<readonly number[]> => {
   const { rows } = await primary.query('select pid from pg_stat_replication order by application_name desc')
   const pids = rows.map(({ pid }: { readonly pid: number }) => pid)

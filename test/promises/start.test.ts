@@ -52,7 +52,7 @@ const visit = async (
   expect(await whole).toBe(0)
 }
 
-/** What a command of the owner prints who has no setting but the data folder. */
+/** The output of a command whose owner has set only the data folder. */
 const ownerRuns = async (...args: readonly string[]): Promise<string> => {
   const environment = { CATALOGRAPH_DATA: folder }
   const { exitCode, printed } = await runCommand([authCommand, mailsCommand, tokenCommand], args, { environment })

@@ -27,7 +27,7 @@ export interface Application {
 }
 
 export type Environment = Readonly<Record<string, string>>
-// What generated modules export depends on what they were made from
+// The exports of generated modules depend on their schema
 export type Module = any
 
 export function createApplication(): Application {

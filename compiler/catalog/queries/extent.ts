@@ -33,7 +33,7 @@ export const isArray = (alias: string): string =>
       = 'pg_catalog.array_subscript_handler'::pg_catalog.regproc::pg_catalog.oid`
 
 /**
- * The transaction that wrote the row, as an int8: a changed or re-inserted row has another one. `age` is relative to
+ * The transaction that wrote the row, as an int8: a changed or re-inserted row has a different one. `age` is relative to
  * one transaction within a statement, so the difference is equal in all statements.
  */
 export const writtenBy = (row: string): string =>

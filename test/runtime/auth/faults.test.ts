@@ -66,7 +66,7 @@ it('attack 35: a database that restarts under load loses answers for the moment,
   ]
   expect([failed.length > 0, fine.length > 0]).toEqual([true, true])
   expect(traffic.statuses.filter((status) => ![200, 403, 500, 503].includes(status))).toEqual([])
-  // What a server behind a failed answer did is done or not done, never half.
+  // The work behind a failed answer is done completely or not at all.
   await expect.poll(async () => (await post('/signup', {})).status, { timeout: 10_000 }).toBe(200)
   expect((await refresh()).status).toBe(200)
   expect((await server.call('GET', '/health')).status).toBe(200)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { siteUrl, startAuthServer, type Answer } from '../../support/auth.ts'
 import { forSuite } from '../../support/for-suite.ts'
 
-/** What one act takes from another that was begun before it (spec/auth.md 15). */
+/** The grants of an earlier act that a later act revokes (spec/auth.md 15). */
 
 const server = forSuite(startAuthServer, { settings: { mail_cooldown: '3600' } })
 
@@ -85,7 +85,7 @@ describe('the code of a PKCE flow whose link was opened', () => {
 
 /** How many wait for what this connection holds. */
 const waiting = async (): Promise<number> => {
-  // What runs elsewhere is looked up once a transaction, unless it is forgotten.
+  // Running statements of others are looked up once a transaction, unless the snapshot is cleared.
   await server.db.query('select pg_stat_clear_snapshot()')
   const { rows } = await server.db.query(`select from pg_stat_activity
     where datname = current_database() and pg_backend_pid() = any (pg_blocking_pids(pid))`)

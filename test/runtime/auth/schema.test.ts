@@ -23,7 +23,7 @@ const names = [
   'sources of mails',
 ]
 
-/** What migrating may write: catalogues down to row versions. */
+/** The rows that a migration may write: catalogues, with their row versions. */
 const footprint = `select string_agg(x, e'\\n' order by x) as all from (
   select 'class ' || oid || ' ' || xmin from pg_class where oid >= 16384 union all
   select 'proc ' || oid || ' ' || xmin from pg_proc where oid >= 16384 union all

@@ -43,8 +43,8 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks())
 
 /**
- * Texts as sessions are: JSON of anything, from a few characters to several cookies, cut anywhere. What @supabase/ssr
- * 0.10 loses on writing is left out: characters beyond U+1FFFF.
+ * Texts as sessions are: JSON of anything, from a few characters to several cookies, cut anywhere. Characters beyond
+ * U+1FFFF are left out, since @supabase/ssr 0.10 loses them on writing.
  */
 const sessionText = fc
   .tuple(fc.jsonValue(), fc.string({ unit: 'binary', maxLength: 8 }), fc.nat(1500), fc.nat(4000))
@@ -111,7 +111,7 @@ describe('cookieStorage', () => {
         const other = await theirs(page).getItem(key)
         // Theirs also reads invalid UTF-8; ours takes it for the border of two writes.
         if (read !== null || other === null || isWellFormed(page.cookie, other)) expect(read).toBe(other)
-        // What neither of them wrote is read as it is.
+        // A value that neither of them wrote is read unchanged.
         const written = how === 'base64url' && page.cookie.includes('=base64-')
         if (read !== null && written) expect(() => JSON.parse(read)).not.toThrow()
         expect(page.cookie).toBe(before)

@@ -11,7 +11,7 @@ import { startAuthServer, type AuthServer } from '../../support/auth.ts'
 
 const root = new URL('../../..', import.meta.url).pathname
 
-/** What `npm run build` has made, as a browser application gets it. */
+/** The output of `npm run build`, as a browser application gets it. */
 async function bundle(format: 'esm' | 'iife'): Promise<string> {
   const build = await rolldown({ input: join(root, 'runtime/client/dist/client.js'), platform: 'browser' })
   const { output } = await build.generate({ format, minify: true, name: 'catalograph' })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createClient, type Client } from '../../../runtime/client/client.ts'
 import { routes } from '../../../runtime/auth/http/routes.ts'
 
-/** What the client library sends to each endpoint, with everything that its operations take, beside what the endpoint takes. */
+/** The members that the client library sends to each endpoint, with all options of its operations, compared with the endpoint's input. */
 
 const [email, password, token] = ['a@example.com', 'correct horse', 'token']
 const options = { data: { name: 'Ada' }, emailRedirectTo: 'https://example.com' }

@@ -3,7 +3,7 @@ import { createClient, type AuthChangeEvent, type Client } from '../../../runtim
 import type { StorageChange } from '../../../runtime/client/channel.ts'
 import { createStorage } from '../../support/browser.ts'
 
-/** What pages are like that do not have everything, or not everything of ours. */
+/** Pages that lack features of the platform, or parts of this library. */
 
 const clients: Client[] = []
 afterEach(() => {

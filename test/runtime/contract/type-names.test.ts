@@ -53,7 +53,7 @@ function ownersOf(drawn: readonly Drawn[]): Owners {
   for (const keyed of [true, false])
     for (const [place, one] of drawn.entries()) {
       const types = typesOf(one.name, withOrders)
-      // What a part of any kind would be called after is never a relation's.
+      // A relation does not own a name with which one of its types would have a reserved name.
       const isReserved = Object.values(suffixes).some((suffix) => reserved.includes(one.name + suffix))
       if (!one.readable || one.keyed !== keyed || isReserved || types.some((type) => taken.has(type))) continue
       owns[place] = true
@@ -107,7 +107,7 @@ describe('names of relations', () => {
     fc.assert(
       fc.property(fc.array(drawn, { minLength: 1, maxLength: 4 }), fc.nat(60), (lists, ahead) => {
         const memory = { shared: createMemo(), own: createMemo() }
-        // What two lists have in common is the very same, as it is from one manifest to the next.
+        // Common members of two lists are the same objects, as from one manifest to the next.
         const kept = new Map<string, EntityFacts>()
         for (const list of lists) {
           const entities = list.map((one, place) => {

@@ -6,7 +6,7 @@ import { LazyObjectType } from '../../../runtime/engine/schema/types.ts'
 import { buildView } from '../../../compiler/additions/engine.ts'
 
 /**
- * What the lazy schema assumes of graphql-js beyond its documentation: validation asks a schema only these methods, and
+ * The assumptions of the lazy schema about graphql-js beyond its documentation: validation asks a schema only these methods, and
  * a type only for the fields that a document names. package.json pins graphql to its minor version for that reason.
  */
 

@@ -331,7 +331,7 @@ describe('17 allowlist: prepared ahead', () => {
     let clock = 0
     const texts = createTexts()
     const prepareAhead = createPrepareAhead(database.run, texts, () => clock)
-    /** What was not prepared would have to be read now, and this is no document. */
+    /** An unprepared document would be parsed now, and this text is not a document. */
     const prepared = (text: string, role: string, name: string | null = null) =>
       loaded.listed.find({ role, text: 'no document {', operationName: name, mark: hashOf(text) })
     expect(() => prepared(whole, 'anon')).toThrow('Syntax Error')

@@ -183,7 +183,7 @@ describe('documents that were made to hold the event loop', () => {
       await place.db.query('delete from notes where id > 2')
       expect(answer, name).toEqual(await of(direct))
       await place.db.query('delete from notes where id > 2')
-      // What was learnt of it says the same.
+      // The facts that were kept about it say the same.
       expect(await of(apart), name).toEqual(answer)
       await place.db.query('delete from notes where id > 2')
     }

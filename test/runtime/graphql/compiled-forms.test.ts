@@ -204,7 +204,7 @@ describe('the law of compiled forms', () => {
             const says = Object.entries(operation.refuses?.others ?? {}).some(
               ([name, forms]) => !forms.includes(formIn(name, given[name])),
             )
-            // What does not fit its type is refused by both.
+            // Both refuse a value that does not fit its type.
             if (!body.includes('BAD_VARIABLES')) expect(isRefused, question).toBe(says)
           }
           if (!isRefused) expect(answer, question).toBe(body)

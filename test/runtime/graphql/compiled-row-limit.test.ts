@@ -37,7 +37,7 @@ const compiled = (texts: readonly string[], examples: readonly Variables[] = [])
     texts.map((text) => ({ source: '', text, roles: null, examples: { all: examples } })),
   )
 
-/** What has these files alone. */
+/** A service of these files alone. */
 function askedAlone(files: Readonly<Record<string, string>>): (text: string, variables: Variables) => Promise<string> {
   const { serve } = serviceOf(database.run, engine, files)
   return async (query, variables) => {

@@ -167,7 +167,7 @@ describe('a server of compiled documents', () => {
       [documents.tags, {}],
       [documents.shown, { yes: true }],
       [documents.shown, { yes: false }],
-      // What does not fit is refused in the same words.
+      // A value that does not fit is refused in the same words.
       [documents.one, {}],
       [documents.one, { id: 'x', more: 1 }],
       [documents.one, { id: 2 ** 40 }],
@@ -527,7 +527,7 @@ describe('a server of compiled documents', () => {
     )
     expect(loaded.filter((url) => url.includes('graphql/compiled/worker.js'))).not.toEqual([])
     expect(loaded.filter((url) => url.includes('node_modules/graphql/'))).toEqual([])
-    // What fetches, which only reading the keys of issuers does, is 4 MB.
+    // The fetch library, used only to read the keys of issuers, takes 4 MB.
     expect(loaded.filter((url) => url.startsWith('node:internal/deps/'))).not.toEqual([])
     expect(loaded.filter((url) => url.includes('/undici'))).toEqual([])
     const own = await Promise.all(

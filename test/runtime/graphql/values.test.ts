@@ -18,7 +18,7 @@ interface Case {
   readonly out: unknown
   /** A condition that the value meets; null: the type has no filter, or Postgres has no equality for it. */
   readonly filter: string | null
-  /** What a function answers, where modifiers matter: arguments and results have none. */
+  /** The result of a function where type modifiers matter: arguments and results have none. */
   readonly called?: unknown
 }
 

@@ -19,7 +19,7 @@ import { declaredVariables } from '../../../runtime/graphql/prepared/variables.t
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
 import { createVariableReader } from '../../../runtime/graphql/variables/read.ts'
 
-/** What a request's variables are read as, without graphql-js, and what graphql-js itself says of them. */
+/** A request's variables as read without graphql-js, and as read by graphql-js itself. */
 
 const colour = new GraphQLEnumType({
   name: 'Colour',

@@ -9,7 +9,7 @@ import { createServers, endWithAnswers, giveUp, type ServerLimits } from '../../
 import { createByteBudget } from '../../../runtime/lib/byte-budget.ts'
 import { healthy } from '../../support/healthy.ts'
 
-/** What clients do to connections, on real sockets; times are short here, and the usual ones are kept elsewhere. */
+/** Faults of clients on real sockets; times are short here, and the usual ones are tested elsewhere. */
 
 const mebibyte = 1_048_576
 

@@ -6,7 +6,7 @@ import { buildApp } from '../../../runtime/app.ts'
 import type { GraphqlRequest } from '../../../runtime/graphql/protocol/request-and-answer.ts'
 import { healthy } from '../../support/healthy.ts'
 
-/** What stands on the wire, byte for byte, where libraries would tidy it up. */
+/** Bytes on the wire that client libraries would normalize. */
 
 const asked: GraphqlRequest[] = []
 let app: FastifyInstance

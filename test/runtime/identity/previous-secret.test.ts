@@ -22,7 +22,7 @@ describe('a rotated secret', () => {
     const [anon, old] = [projectKeys(secret).anon, projectKeys(before).anon]
     for (const one of [anon, old, token(secret), token(before)]) expect(await kindOf(one)).toBe('verified')
     expect(await kindOf(token('a third one that nobody ever had here'))).toBe('signature')
-    // What was believed is not remembered for longer than the secret is.
+    // A verified token is not remembered for longer than the secret is valid.
     clock.at = until - 1
     expect(await kindOf(old)).toBe('verified')
     clock.at = until

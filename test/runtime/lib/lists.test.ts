@@ -115,7 +115,7 @@ const described = (item: Item, world: World): string =>
   [
     item.name,
     ...item.likes.map((name) => `${world.places.get(name) ?? '-'}${world.items.get(name)?.likes.join('') ?? ''}`),
-    // What is looked up depends on what was found.
+    // Later lookups depend on earlier results.
     ...item.likes.flatMap((name) => (world.items.get(name)?.likes ?? []).map((next) => world.places.get(next) ?? '-')),
     ...(item.at === 0 ? (world.lovers.get(item.name) ?? []).map(nameOf) : []),
     world.plain.get(`${item.at}`),

@@ -47,7 +47,7 @@ export async function openTheatre(settings: SettingTexts = {}): Promise<Theatre>
   const place: Place = { instances, stage, anon: (await projectKeys(secret)).anon }
   return {
     run: async (plan, turns) => {
-      // What a machine was too slow for says nothing: it is done again. An order may also let one client try, again and again, for
+      // A run for which the machine was too slow shows nothing: it is repeated. An order may also let one client try, again and again, for
       // a connection whose holder gets no turn to return it: each attempt has turns of its own.
       for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
         const person = await createPerson(db, instances[0].tools, plan)

@@ -2,8 +2,8 @@ import { mostSince, servingThreads, type ThreadTimes } from './server.ts'
 
 /**
  * Stalls by the machine: how long this process did not reach its events, and how long the thread of the server
- * waited for a processor that others had, of several workers the one that waited most: a request has one of them. What is
- * measured is longer by that.
+ * waited for a processor that others had, of several workers the one that waited most: a request has one of them. Each
+ * measured time is longer by that.
  */
 export interface Stalls {
   /** Milliseconds lost since then. */

@@ -26,7 +26,7 @@ const many = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =
   Promise.all(Array.from({ length: count }, (_, n) => make(n)))
 const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status).toSorted()
 const times = (count: number, status: number): number[] => Array<number>(count).fill(status)
-/** What was counted of an address, as if the last guess were so old. */
+/** Changes the count of an address as if its last guess were so old. */
 const setCount = (email: string, known: boolean, failures: number, ago = '1 hour') =>
   server.db.query(
     `update catalograph_auth.password_guesses set failures = $3, last_at = clock_timestamp() - $4::interval

@@ -205,7 +205,7 @@ describe('a refresh token', () => {
     const credentials = { email, password: 'correct horse' }
     const { body } = await server.call('POST', '/token?grant_type=password', { body: credentials })
     const { query } = server.db
-    // What a step-up does: the user, its own session, then the others.
+    // The locks of a step-up: the user, its own session, then the others.
     await query('begin')
     await query('select from auth.users where email = $1 for update', [email])
     await query('select from auth.sessions where id = $1 for update', [claimsOf(body.access_token)['session_id']])

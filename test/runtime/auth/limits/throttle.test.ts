@@ -127,7 +127,7 @@ describe('limits', () => {
     const spoofed = { 'x-forwarded-for': '192.0.2.77', 'x-real-ip': '192.0.2.77', forwarded: 'for=192.0.2.77' }
     const answer = await server.call('POST', '/signup', { body: {}, headers: { ...from(address), ...spoofed } })
     expect(answer.status).toBe(429)
-    // What the client wrote itself stands before what the proxy appended.
+    // The client's own part stands before the part that the proxy appended.
     expect((await guest(`192.0.2.78, ${address}`)).status).toBe(429)
   })
 

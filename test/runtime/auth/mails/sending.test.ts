@@ -286,7 +286,7 @@ describe('limits of mails', () => {
       ['/otp', {}],
     ] as const) {
       const unknown = newAddress()
-      // What began when the account was made is over for both.
+      // The pause that began with the account is over for both.
       await server.db.query('delete from catalograph_auth.cooldowns')
       for (const status of [200, 429]) {
         const pair = [

@@ -10,7 +10,7 @@ import {
   type Tally,
 } from '../../../../runtime/auth/rules/rate-limits.ts'
 
-/** What Postgres keeps of a source: see store/throttles.ts. */
+/** The row of a source in Postgres: see store/throttles.ts. */
 const sharedBucket = ({ burst, perSecond }: Bucket) => {
   let [tokens, at] = [burst, 0]
   return (owed: number, now: number): { granted: boolean; left: number } => {

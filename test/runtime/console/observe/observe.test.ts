@@ -122,7 +122,7 @@ describe('metrics', () => {
       for (const id of [1, 2, 2]) await graphql(`query Note { notesByPk(id: ${id}) { id } }`)
       for (let n = 0; n < 2; n += 1) await graphql('{ nothing }')
       const metrics = () => textOf(`${url}/metrics`, { authorization: `Bearer ${keys.serviceRole}` })
-      // What the log says of each role of the API has looked at all three by then.
+      // The log, which reports each role of the API, has made all three schemas by then.
       const entries = async (): Promise<number> =>
         valueOf(await metrics(), 'catalograph_cache_entries', 'cache="role-schemas"')
       await expect.poll(entries).toBe(3)

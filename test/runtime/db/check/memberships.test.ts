@@ -20,7 +20,7 @@ const groups = [
 
 const created = [...fillers, ...members].map((name) => `create role ${name} nologin; grant ${name} to authenticator;`)
 
-/** What a change of roles does; `member` and `group` are of `members`, `group` also of those that every server has. */
+/** Changes of roles; `member` and `group` are of `members`, `group` also of those that every server has. */
 const changes = {
   grant: (member, group) => `grant ${group} to ${member}`,
   'grant, which inherits': (member, group, major) =>

@@ -23,7 +23,7 @@ const sql = `
 
 const plain = { role: 'anon', superuser: false, held: new Set<string>() } as const
 
-/** What a request may rely on instead of looking at the counter of schema changes (runtime/db/check/schema-marks.ts). */
+/** The marks that a request may compare instead of reading the counter of schema changes (runtime/db/check/schema-marks.ts). */
 describe.each(lawMajors())('the mark of the schema with PostgreSQL %i', (major) => {
   let db: Database
   const database = forSuite(createDatabase, {
@@ -243,7 +243,7 @@ describe.each(lawMajors())('the mark of the schema with PostgreSQL %i', (major) 
     expect(second[0]).not.toBe(first[0])
   })
 
-  /** What others see while a transaction of `database` is open. */
+  /** The view of other sessions while a transaction of `database` is open. */
   const otherSession = async (expression: string): Promise<string> => {
     const outside = openDatabase({ url: database.url, schemas: ['public'], poolSize: 1 })
     try {

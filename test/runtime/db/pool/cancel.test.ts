@@ -26,7 +26,7 @@ test('the sender of a cancel gives up a silent server, and stays: PgBouncer 1.18
   const { port, senders, close } = await openSilent()
   const stream = new Socket()
   const client = { host: '127.0.0.1', port, processID: 1, secretKey: 2, ssl: false, connection: { stream } }
-  // What ending knows of a connection through a pooler.
+  // The members of a connection through a pooler that its end reads.
   const connection = { inFlight: {}, pooled: {}, client } as unknown as Connection
   await createCancellations(() => Promise.reject(new Error('A pooler hides the backend.'))).end(connection, 'gone')
   expect(stream.destroyed).toBe(true)

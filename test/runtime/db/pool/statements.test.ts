@@ -39,7 +39,7 @@ test('rows are objects, each value by the type of its column; times are as print
     { n: 2, one: false, nothing: null, at },
   ]
   expect(await database.run(rows)).toEqual(expected)
-  // What a connection has prepared is not described again.
+  // A statement that a connection has prepared is not described again.
   expect(await database.run(rows)).toEqual(expected)
 })
 

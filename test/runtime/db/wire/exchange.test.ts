@@ -53,7 +53,7 @@ describe.each(lawMajors())('an exchange with PostgreSQL %i', (major) => {
   afterAll(() => db.close())
   afterEach(() => database.query('truncate notes, parents, children'))
 
-  /** What requests sent; roles' settings are asked for beside them, in messages of their own (Query). */
+  /** The messages of requests; roles' settings are read beside them, in messages of their own (Query). */
   const sent = () => proxy.chunks().filter((chunk) => messageTypes(chunk) !== 'Q')
 
   const fails = (request: Exchange) =>

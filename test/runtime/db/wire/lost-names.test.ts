@@ -5,7 +5,7 @@ import { createDatabase } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 
 const opened: Connection[] = []
-/** What is known of the pooler before all of them. */
+/** The facts about the pooler before all of them. */
 let keepsNames = true
 const pooled = {
   settings: [],

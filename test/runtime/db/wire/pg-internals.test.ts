@@ -7,7 +7,7 @@ import { createDatabase } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 
 /**
- * What runtime/db assumes of pg beyond its documentation. package.json pins pg to its minor version for that reason.
+ * The assumptions of runtime/db about pg beyond its documentation. package.json pins pg to its minor version for that reason.
  */
 
 interface Internals {

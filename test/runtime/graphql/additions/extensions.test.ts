@@ -9,7 +9,7 @@ import { createTestService } from '../../../support/service.ts'
 import { annotate, buildModel } from '../../../support/with-additions.ts'
 
 /**
- * What extensions bring into a served schema (spec/graphql.md, decision 17): pg_trgm stands for PostGIS, which brings a
+ * Objects of extensions in a served schema (spec/graphql.md, decision 17): pg_trgm stands for PostGIS, which brings a
  * table too.
  */
 

@@ -156,7 +156,7 @@ describe('an insert with related rows in one statement', () => {
     expect(service.exchanges.slice(before).map(({ statements }) => statements.length)).toEqual([1, 3])
   })
 
-  /** What makes each place a statement of its own, and what takes it back. */
+  /** DDL that makes each place a statement of its own, and DDL that reverts it. */
   const observers: readonly (readonly [what: string, make: string, undo: string])[] = [
     [
       'a policy that asks for the parent',

@@ -129,7 +129,7 @@ describe('related rows in updates by key', () => {
     expect(namesOf(api, 'VoteMovableChildrenChange')).toEqual(['insert', 'connect', 'update', 'delete'])
     expect(namesOf(api, 'MemberRelatedInput')).toEqual(['team'])
     expect(namesOf(api, 'TeamOptionalParentChange')).toEqual(['insert', 'connect', 'update', 'disconnect', 'delete'])
-    // What has no `updates` is found, and not changed by a list of keys with values.
+    // Rows of a table without `updates` are found, and not changed by a list of keys with values.
     expect(namesOf(api, 'PlainOptionalChildrenChange')).toEqual(['insert', 'connect', 'disconnect', 'delete'])
     const clerk = await introspect(service, { role: 'clerk' })
     expect(namesOf(clerk, 'PostRelatedInput')).toEqual(['author', 'commentCollection'])

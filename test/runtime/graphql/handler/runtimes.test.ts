@@ -25,7 +25,7 @@ import {
   type RunningApp,
 } from '../../../support/runtimes/runtimes.ts'
 
-/** The handler in other runtimes than Node, from its package. What it answers in Node is right: handler.test.ts. */
+/** The handler in other runtimes than Node, from its package. Its answers in Node are correct: handler.test.ts. */
 
 const jwtSecret = 'a secret that has more than thirty-two characters'
 const { anon } = projectKeys(jwtSecret)
@@ -124,7 +124,7 @@ const post = (body: string, headers: Record<string, string> = ana, more: Request
   ...more,
 })
 
-/** What is asked in every runtime, and answered as in Node: headers and bodies of requests, and the URL's query. */
+/** Requests to every runtime, answered as in Node: headers and bodies, and the URL's query. */
 const questions: readonly (readonly [RequestInit, search?: string])[] = [
   [post(byHash(documents.mine, { n: 5 }))],
   [post(byHash(documents.mine, { n: 100 }), cid)],

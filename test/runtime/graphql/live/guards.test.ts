@@ -8,7 +8,7 @@ import { openEvents, type EventClient } from '../../../support/event-client.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { JWT_SECRET, keys, whileServed, type ServedProject } from '../../../support/while-served.ts'
 
-/** What guards a query guards a stream (spec/graphql.md 16.2, 6). */
+/** The guards of a query are those of a stream (spec/graphql.md 16.2, 6). */
 
 const listed = '{ noteCollection(first: 1) { edges { node { body } } } }'
 

@@ -15,7 +15,7 @@ const query =
   'subscription { postsCollection(orderBy: [{title: AscNullsLast}, {id: AscNullsLast}]) { edges { node { nodeId id title } } } }'
 const extensions = { live: { patch: true } }
 
-/** What a client knows after an answer, whole or a patch. */
+/** The data of a client after an answer, whole or a patch. */
 function answered(known: { data: unknown }, text: string): { patched: boolean } {
   const { data, extensions: sent } = JSON.parse(text)
   if (sent?.patch === undefined) known.data = data

@@ -15,7 +15,7 @@ beforeAll(async () => {
   engine = createEngine(await service.revision())
 })
 
-/** What parsing and all rules say of a document: the code of its refusal, or that it is valid. */
+/** The result of parsing and all rules for a document: the code of its refusal, or that it is valid. */
 const judged = (text: string): string => {
   try {
     createDocuments(engine, untrustedCacheLimits).find({ role: 'anon', text, operationName: null })
