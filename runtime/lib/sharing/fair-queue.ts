@@ -15,6 +15,8 @@ export interface FairQueue<T extends WaitingWork> {
   /** The next one, which is removed; null: none may have a place. */
   readonly next: () => T | null
   readonly all: () => readonly T[]
+  /** Whether more of a piece's party waits. */
+  readonly waitsWith: (one: WaitingWork) => boolean
   readonly waiting: { readonly count: number }
 }
 
@@ -78,6 +80,7 @@ export function createFairQueue<T extends WaitingWork>(
       return best
     },
     all: () => queues.classes.flatMap(({ parties }) => [...parties.values()].flat()),
+    waitsWith: (one) => waitingOf(queues, one) > 0,
     waiting,
   }
 }

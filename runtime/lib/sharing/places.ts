@@ -47,7 +47,9 @@ export interface Places {
   readonly take: (sharer: Sharer | undefined) => Lease
   /** Once for each lease. @param ms the milliseconds that count for the pace of the work; absent: all */
   readonly release: (lease: Lease, ms?: number) => void
-  /** Places that a party has taken. */
+  /** A party has a place less, which others may have, until the result is called. */
+  readonly rest: (party: string) => () => void
+  /** Places that a party has taken, and those that it has less. */
   readonly heldBy: (party: string) => number
   /** Whether work turned slow while older slow work has all places that slow work may have. */
   readonly isOver: (lease: Lease) => boolean
@@ -104,19 +106,29 @@ interface HeldCounts {
   readonly kinds: Readonly<Record<PartyKind, number>>
   readonly heldBy: (party: string) => number
   readonly count: (sharer: Sharer, by: 1 | -1) => void
+  /** A party has one more until the result is called. */
+  readonly hold: (party: string) => () => void
 }
 
 function createHeldCounts(): HeldCounts {
   const parties = new Map<string, number>()
   const kinds = { stranger: 0, member: 0, service: 0 }
+  const heldBy = (party: string): number => parties.get(party) ?? 0
+  const add = (party: string, by: 1 | -1): void => {
+    const sum = heldBy(party) + by
+    if (sum === 0 && parties.size > mostRemembered) parties.delete(party)
+    else parties.set(party, sum)
+  }
   return {
     kinds,
-    heldBy: (party) => parties.get(party) ?? 0,
+    heldBy,
     count: ({ party, kind }, by) => {
-      const sum = (parties.get(party) ?? 0) + by
-      if (sum === 0 && parties.size > mostRemembered) parties.delete(party)
-      else parties.set(party, sum)
+      add(party, by)
       kinds[kind] += by
+    },
+    hold: (party) => {
+      add(party, 1)
+      return () => add(party, -1)
     },
   }
 }
@@ -136,7 +148,7 @@ export function createPlaces(
   const [max, most] = [size + beyond, limitsOf(size, speed !== undefined)]
   const paces = speed === undefined ? null : createPaces(speed, now)
   const slowMs = speed?.slowMs ?? Infinity
-  const { kinds, heldBy, count } = createHeldCounts()
+  const { kinds, heldBy, count, hold: rest } = createHeldCounts()
   /** Without order. */
   const held: Lease[] = []
   /** Only then places are counted, so that a request costs no timer. */
@@ -170,7 +182,7 @@ export function createPlaces(
     admits,
     isFull,
     mayTake: (sharer) => {
-      if (held.length === 0) return true
+      if (held.length === 0) return sharer === undefined || heldBy(sharer.party) === 0
       if (held.length >= max) return false
       const workClass = classOf(sharer)
       return !isFull(sharer, workClass) && admits(workClass)
@@ -191,6 +203,7 @@ export function createPlaces(
       count(sharer, -1)
       if (since !== Infinity) paces?.note(sharer, ms ?? now() - since)
     },
+    rest,
     heldBy,
     isOver: (lease) => {
       const { pace, since } = lease

@@ -35,7 +35,11 @@ export interface Scheduler {
 export interface SchedulerOptions extends PlacesOptions {
   /** Absent: any number waits. */
   readonly queue?: QueueLimits
+  /** A party with more work rests as many times as long as a piece of it took, and has a place less; absent: not. */
+  readonly rests?: number
 }
+
+const longestRestMs = 1_000
 
 /** A timer may come some milliseconds early by the monotonic clock. */
 const surely = 1.1
@@ -45,7 +49,7 @@ interface Entry {
   readonly begin: (lease: Lease) => void
 }
 
-export function createScheduler({ queue: limits, ...options }: SchedulerOptions): Scheduler {
+export function createScheduler({ queue: limits, rests = 0, ...options }: SchedulerOptions): Scheduler {
   const places = createPlaces(options)
   const queue = createFairQueue<Entry>(places, limits)
   let rechecking: NodeJS.Timeout | null = null
@@ -78,6 +82,15 @@ export function createScheduler({ queue: limits, ...options }: SchedulerOptions)
       }
       fill()
     })
+  const rest = (party: string, ms: number): void => {
+    if (ms < 1) return
+    const endRest = places.rest(party)
+    const end = (): void => {
+      endRest()
+      fill()
+    }
+    setTimeout(end, Math.min(longestRestMs, ms)).unref()
+  }
   const { slowMs } = options.speed ?? { slowMs: Infinity }
   return {
     run: async (sharer, work, { waiter, stop, ownMs } = {}) => {
@@ -87,7 +100,9 @@ export function createScheduler({ queue: limits, ...options }: SchedulerOptions)
         return await work()
       } finally {
         clearInterval(watching)
-        places.release(lease, ownMs?.())
+        const ms = ownMs?.()
+        if (sharer !== undefined && queue.waitsWith({ sharer })) rest(sharer.party, rests * (ms ?? 0))
+        places.release(lease, ms)
         if (queue.waiting.count > 0) fill()
       }
     },

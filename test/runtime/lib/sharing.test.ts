@@ -289,6 +289,18 @@ describe('a scheduler', () => {
     expect(await next).toBe('done')
   })
 
+  test('lets a party rest that has more work, and others have its place', async () => {
+    const scheduler = createScheduler({ size: 2, rests: 3 })
+    const { ran, work, endOne } = createWork()
+    const run = (name: string) => scheduler.run(sharerOf(name.charAt(0), 'member'), work(name), { ownMs: () => 10 })
+    const done = ['a1', 'a2', 'b1', 'b2', 'c1'].map(run)
+    for (const _ of ['a1', 'b1', 'c1']) await endOne()
+    expect(ran).toEqual(['a1', 'b1', 'c1'])
+    await expect.poll(() => ran.slice(3)).toEqual(['a2', 'b2'])
+    for (const _ of ['a2', 'b2']) await endOne()
+    await Promise.all(done)
+  })
+
   test('stops work that turns slow beside other slow work, and no other', async () => {
     const scheduler = createScheduler({
       size: 4,

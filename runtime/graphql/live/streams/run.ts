@@ -65,7 +65,7 @@ interface Turn {
 
 export function createRuns(parts: RunParts): Runs {
   const size = parts.limits.runs
-  const [reads, executions] = [createScheduler({ size }), createScheduler({ size, speed })]
+  const [reads, executions] = [createScheduler({ size }), createScheduler({ size, speed, rests: 3 })]
   const hold = createRelations(parts.feed)
   return {
     run: async (watch) => {
