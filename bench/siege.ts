@@ -10,10 +10,12 @@ import { dearDocuments } from '../test/support/siege/attacks/documents.ts'
 import { openStage } from '../test/support/siege/stage.ts'
 
 /**
- * The effect of attackers on honest callers: p50 and p99 of the same honest traffic alone and under each attack, by turns
- * in one run, with the memory and CPU of the server; what a dear document costs when it is first seen and when it is seen
+ * The effect of attackers on honest callers: p50 and p99 of the same honest traffic, and p99 of live queries, alone and under
+ * each attack, by turns in one run, with the memory and CPU of the server; what a dear document costs when it is first seen and when it is seen
  * again; how long a mutation takes whose functions take longer than a request may; and how a server ends that has a
  * request longer than its grace.
+ *
+ * The figures of sharing (docs/sharing.md): --only 'slow streams,patched streams,a locked table,a migration behind a reader'
  *
  * --seconds 6 (of an attack) --alone 4 --rate 100 --seed 1 --only NAME,NAME (attacks, documents) --pg 18 --json FILE
  */

@@ -30,7 +30,17 @@ export async function measureAssault(stage: Stage, attack: Attack, effort: Effor
 }
 
 const p = ({ samples }: Measured, share: number): number => quantile(latencies(samples), share)
+/** Of live queries: a change, or the first answer of a new stream. */
+const ofHeard = ({ heard }: Measured, name: string, share: number): number =>
+  quantile(latencies(heard.filter((sample) => sample.name === name)), share)
+
 const refused = ({ samples }: Measured): number => samples.filter(({ ok }) => !ok).length
+
+/** Alone and under the attack, and how many times as long that is. */
+const ofBoth = (alone: Measured, under: Measured, name: string): string => {
+  const [before, after] = [ofHeard(alone, name, 0.99), ofHeard(under, name, 0.99)]
+  return `${figure(before)} → ${figure(after)} (${figure(after / before)})`
+}
 
 export const assaultRow = ({ name, alone, under, cpu }: MeasuredAssault): Row => ({
   attack: name,
@@ -39,6 +49,8 @@ export const assaultRow = ({ name, alone, under, cpu }: MeasuredAssault): Row =>
   'p99 alone': figure(p(alone, 0.99)),
   'p99 under': figure(p(under, 0.99)),
   'times p99': figure(p(under, 0.99) / p(alone, 0.99)),
+  'change p99': ofBoth(alone, under, 'change'),
+  'new stream p99': ofBoth(alone, under, 'new stream'),
   failed: `${refused(under)} of ${under.samples.length}`,
   'loop held, ms': figure(under.worst.loop),
   'health, ms': figure(under.worst.health),
@@ -54,6 +66,10 @@ export const assaultFigures = ({ name, alone, under, cpu }: MeasuredAssault): Re
     [`${path}.alone.p99`]: p(alone, 0.99),
     [`${path}.under.p50`]: p(under, 0.5),
     [`${path}.under.p99`]: p(under, 0.99),
+    [`${path}.change.alone.p99`]: ofHeard(alone, 'change', 0.99),
+    [`${path}.change.under.p99`]: ofHeard(under, 'change', 0.99),
+    [`${path}.stream.alone.p99`]: ofHeard(alone, 'new stream', 0.99),
+    [`${path}.stream.under.p99`]: ofHeard(under, 'new stream', 0.99),
     [`${path}.failed`]: refused(under),
     [`${path}.loopMs`]: under.worst.loop,
     [`${path}.residentMb`]: under.worst.memory,

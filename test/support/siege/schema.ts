@@ -15,6 +15,9 @@ export const boardsEach = 10
 export const cardsEach = 5
 export const remarksEach = 4
 
+/** Rows that honest streams watch. */
+export const pulseCount = 1_000
+
 /** The id of a person, from 0 on. */
 export const personId = (index: number): string => `00000000-0000-4000-8000-${String(index + 1).padStart(12, '0')}`
 
@@ -49,6 +52,11 @@ const honest = `
     amount int not null);
   create index on ledger (token);
   ${['boards', 'cards', 'remarks', 'ledger'].map(owned).join('')}
+
+  create table pulses (id int primary key, beat int not null);
+  comment on table pulses is '@graphql({"live": {"enabled": true}})';
+  insert into pulses select n, 0 from generate_series(1, ${pulseCount}) n;
+  grant select on pulses to authenticated;
 
   create function whoami() returns text language plpgsql stable as $$ begin
     return json_build_array(current_user, current_setting('request.jwt.claims', true)::json ->> 'sub',
@@ -119,6 +127,8 @@ const tangle = `
   comment on table channels is '@graphql({"live": {"enabled": true}})';
   insert into channels select n, 'channel ' || n from generate_series(1, 60) n;
   create table locked (id int primary key);
+  comment on table locked is '@graphql({"live": {"enabled": true}})';
+  insert into locked select generate_series(1, 1000);
   grant select on channels, locked to anon, authenticated, service_role;
 `
 

@@ -53,11 +53,12 @@ export function* hands(
   }
 }
 
-const described = ({ samples, worst }: Measured): string => {
+const described = ({ samples, heard, worst }: Measured): string => {
   const [p50, p99] = [0.5, 0.99].map((share) => quantile(latencies(samples), share).toFixed(0))
+  const live = `${heard.length} heard, p99 ${quantile(latencies(heard), 0.99).toFixed(0)} ms`
   const failed = samples.filter(({ ok }) => !ok).length
   const server = `${worst.memory.toFixed(0)} MB, loop ${worst.loop.toFixed(0)} ms, ${worst.marks} marks`
-  return `${samples.length} honest, ${failed} failed, p50 ${p50} ms, p99 ${p99} ms, ${server}`
+  return `${samples.length} honest, ${failed} failed, p50 ${p50} ms, p99 ${p99} ms, ${live}, ${server}`
 }
 
 /** Honest traffic alone must be served well, or the machine is too busy to show which side is at fault. */

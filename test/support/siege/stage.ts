@@ -10,6 +10,7 @@ import { makeKey, storeKeys, type StandingKey } from './attacks/identity.ts'
 import { withToken, type Caller } from './callers.ts'
 import { createVerdicts, type Underway, type Verdicts } from './checks.ts'
 import { startHonest, type Honest, type Sample } from './honest.ts'
+import { startHonestStreams } from './honest-streams.ts'
 import { askWho, createAsks, readSession } from './honest-asks.ts'
 import { createMarks } from './marks.ts'
 import { litterClass } from './schema.ts'
@@ -35,6 +36,8 @@ export interface Stage {
 
 export interface Measured {
   readonly samples: readonly Sample[]
+  /** Of live queries. */
+  readonly heard: readonly Sample[]
   readonly worst: Worst
 }
 
@@ -69,6 +72,8 @@ const usualSettings = {
 const bounds = { memoryMb: 700, loopMs: 250, goneMs: 200 }
 /** An honest answer that comes later is late, on a machine whose processors are shared. */
 const promptMs = 2_000
+/** The same of a change, and of the first answer of a stream. */
+const heardMs = 3_000
 const recoveryMs = 5_000
 /** The service must be good for this long. */
 const steadyMs = 1_000
@@ -127,6 +132,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     const { port } = town.server
     const honest = startHonest({ port, make, perSecond, random: createRandom(seed + 1), verdicts, stalls, promptMs })
     closing.push(honest.stop)
+    const streams = startHonestStreams({ town, random: createRandom(seed + 3), verdicts, stalls, promptMs: heardMs })
+    closing.push(streams.stop)
     const watch = startWatch({ urls: town.adminUrls, server: town.server, marks, verdicts, stalls, bounds })
     closing.push(watch.stop)
     let usual = Number.POSITIVE_INFINITY
@@ -195,21 +202,23 @@ export async function openStage(options: StageOptions): Promise<Stage> {
         await pause(ms)
         const samples = await honest.settled(from)
         usual = quantile(latencies(samples), 0.95)
-        return { samples, worst: watch.worst() }
+        return { samples, heard: streams.since(from), worst: watch.worst() }
       },
       assault: async (attacks, wantedMs, patienceMs = recoveryMs + 100) => {
         const ms = Math.max(wantedMs, ...attacks.map(({ leastMs = 0 }) => leastMs))
         const from = performance.now()
         watch.forget()
         await Promise.all(attacks.map((attack) => run(attack, ms)))
-        const sampling = honest.settled(from)
+        const [sampling, until] = [honest.settled(from), performance.now()]
         const recovered = await recover(patienceMs)
         const samples = await sampling
         checkLog()
-        return { names: attacks.map(({ name }) => name), samples, worst: watch.worst(), recoveryMs: recovered }
+        const heard = streams.since(from).filter(({ due }) => due <= until)
+        const names = attacks.map(({ name }) => name)
+        return { names, samples, heard, worst: watch.worst(), recoveryMs: recovered }
       },
       audit: async () => {
-        await honest.stop()
+        await Promise.all([honest.stop(), streams.stop()])
         await watch.stop()
         await audit(town, honest, prefix, verdicts)
       },

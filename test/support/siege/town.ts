@@ -43,10 +43,11 @@ const site = [
   ['site_url', 'https://app.example.com'],
   ['autoconfirm', 'on'],
   ['jwt_exp', '604800'],
+  ['ban_threshold', '30'],
 ] as const
 
 /** One connection, which breaks with the database and is then made again. */
-function reconnecting(url: string): { readonly query: Town['admin']; readonly end: () => Promise<void> } {
+export function openAdmin(url: string): { readonly query: Town['admin']; readonly end: () => Promise<void> } {
   let connection: Promise<pg.Client> | null = null
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client(url)
@@ -82,8 +83,8 @@ export async function openTown({ source, settings }: TownOptions): Promise<Town>
     const { cluster, url, ownerUrl, standbys, missesEnds } = standing
     if (cluster === null) throw new Error('The siege stops the server that takes writes, and there are several.')
     const { url: superuserUrl } = standing.superuser('attacks sessions of other roles, and watches them')
-    const admin = reconnecting(superuserUrl)
-    const readers = standbys.map(reconnecting)
+    const admin = openAdmin(superuserUrl)
+    const readers = standbys.map(openAdmin)
     closing.push(admin.end, ...readers.map(({ end }) => end))
     const auth = { url: ownerUrl, schemas: ['auth'], role: authOwner, poolSize: 1, statementTimeout: 0 }
     const owner = openStatements(auth)
@@ -94,7 +95,8 @@ export async function openTown({ source, settings }: TownOptions): Promise<Town>
     }
     for (const [name, text] of site) await store(name, text)
     const secret = randomBytes(32).toString('hex')
-    const urls = { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, JWT_SECRET: secret }
+    // Only a superuser makes event triggers, which an attack drops.
+    const urls = { DATABASE_URL: url, DATABASE_OWNER_URL: superuserUrl, JWT_SECRET: secret }
     const server = await startBesieged({ ...urls, ...standing.environment, ...settings })
     closing.push(server.end)
     return {

@@ -42,13 +42,35 @@ const outage: Attack['run'] = async (arms) => {
   await arms.rest(1_000)
 }
 
+/** As where a database is dropped and made again: its sessions end, and the service's schema is gone. */
+const drop = `do $$ begin loop
+    perform pg_terminate_backend(pid) from pg_stat_activity
+      where usename = 'authenticator' and datname = current_database();
+    begin
+      set local lock_timeout = '100ms';
+      drop schema catalograph cascade;
+      exit;
+    exception when lock_not_available or deadlock_detected then null;
+    end;
+  end loop; end $$`
+
+const unprepared: Attack['run'] = async (arms) => {
+  await arms.rest(500)
+  await arms.town.admin(drop)
+  await arms.rest(60_000)
+}
+
 const away = 'the database is away'
+const unpreparedNow = 'the schema of the service is gone, and is made again'
 
 export const database: readonly Attack[] = [
   {
     name: 'terminated backends',
     does: 'sessions of the server are terminated in the middle of their work',
-    relaxes: { accepted: 'a mutation whose connection died may have been kept, and is not repeated' },
+    relaxes: {
+      accepted: 'a mutation whose connection died may have been kept, and is not repeated',
+      heard: 'the connections that report changes are opened again and again',
+    },
     endsSessions: true,
     run: terminations,
   },
@@ -65,8 +87,26 @@ export const database: readonly Attack[] = [
       coded: away,
       strays: away,
       deadline: away,
+      heard: away,
     },
     alone: true,
     run: outage,
+  },
+  {
+    name: 'a database that is not prepared any more',
+    does: 'the schema of the service is dropped',
+    relaxes: {
+      answered: unpreparedNow,
+      strangers: unpreparedNow,
+      accepted: unpreparedNow,
+      prompt: unpreparedNow,
+      health: unpreparedNow,
+      heard: unpreparedNow,
+    },
+    // Until it is prepared again on a busy machine.
+    leastMs: 9_000,
+    alone: true,
+    endsSessions: true,
+    run: unprepared,
   },
 ]

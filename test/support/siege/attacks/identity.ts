@@ -1,6 +1,6 @@
 import type { webcrypto } from 'node:crypto'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
-import { httpRequest } from '../../../../bench/support/http-client.ts'
+import { httpRequest, type HttpAnswer } from '../../../../bench/support/http-client.ts'
 import { asking, withToken } from '../callers.ts'
 import type { Attack } from '../arms.ts'
 import type { Town } from '../town.ts'
@@ -88,6 +88,47 @@ const signIns: Attack['run'] = async (arms) => {
   await Promise.all(flood)
 }
 
+/** People whose sessions ended at the same time, behind one address that an attacker gets closed. */
+const refreshes: Attack['run'] = async (arms) => {
+  const { keys } = arms.town
+  const refresh = async (token: string, address: string): Promise<string> => {
+    const since = performance.now()
+    const answer = await arms.ask(post('/token?grant_type=refresh_token', keys.anon, { refresh_token: token }), {
+      address,
+    })
+    // The same token is good again for some seconds.
+    if (answer === null || answer.status === 503) return token
+    if (answer.status === 200) return refreshTokenOf(answer) ?? token
+    arms.verdicts.fail('sessions', `${answer.status} ${answer.body.toString('utf8', 0, 200)}`, since)
+    return token
+  }
+  const signUp = async (): Promise<string | null> => {
+    const [email, password] = [`member${arms.random(1e9)}@example.com`, 'correct horse battery']
+    const answer = await arms.ask(post('/signup', keys.anon, { email, password }))
+    return answer === null ? null : refreshTokenOf(answer)
+  }
+  const signedUp = await Promise.all(Array.from({ length: 8 }, signUp))
+  const tokens = signedUp.filter((token) => token !== null)
+  const address = arms.address()
+  const close = async (): Promise<void> => {
+    const calls = ['/verify', '/token?grant_type=password'].map((path) =>
+      post(path, keys.anon, {
+        type: 'signup',
+        email: 'nobody@example.com',
+        token: '000000',
+        password: 'a wrong password',
+      }),
+    )
+    for (let call = 0; call < 60 && !arms.isOver(); call += 1) await arms.ask(calls[call % 2] as Buffer, { address })
+  }
+  const [, renewed] = await Promise.all([close(), Promise.all(tokens.map((token) => refresh(token, address)))])
+  const again = await Promise.all(renewed.map((token) => refresh(token, address)))
+  await Promise.all(again.map((token) => refresh(token, arms.address())))
+}
+
+const refreshTokenOf = ({ body }: HttpAnswer): string | null =>
+  (JSON.parse(body.toString()) as { readonly refresh_token?: string }).refresh_token ?? null
+
 export const identity = (standing: StandingKey): readonly Attack[] => [
   {
     name: 'tokens of all kinds',
@@ -106,5 +147,12 @@ export const identity = (standing: StandingKey): readonly Attack[] => [
     does: '16 addresses sign in, sign up, recover and guess until they are closed',
     relaxes: {},
     run: signIns,
+  },
+  {
+    name: 'expired sessions behind a closed address',
+    does: 'eight people refresh their sessions at once from an address that a stranger gets closed',
+    leastMs: 6_000,
+    relaxes: {},
+    run: refreshes,
   },
 ]

@@ -14,6 +14,7 @@ const askBig = async (arms: Arms, address: string): Promise<ReturnType<Arms['ope
 /** Postgres cannot interrupt some computations, which take both processors of a small machine for seconds. */
 const crowd = {
   strangers: 'one who waits for seconds may meet the deadline, which is short here',
+  heard: 'four answers of 30 MB at once take all that two processors have',
   prompt: 'four answers of 30 MB at once take all that two processors have',
 } as const
 

@@ -1,93 +1,88 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { httpRequest } from '../../../../bench/support/http-client.ts'
-import { openEvents, type EventClient } from '../../event-client.ts'
 import type { Arms, Attack } from '../arms.ts'
 import { asking } from '../callers.ts'
+import { openAdmin } from '../town.ts'
 
-/** Resources that callers share (docs/sharing.md): attackers take as much of them as they get, and measure the effect on others. */
-
-const streamOf = ({ port }: Arms['town']['server'], headers: Readonly<Record<string, string>>): Promise<EventClient> =>
-  openEvents(`http://127.0.0.1:${port}/graphql/v1`, { query: 'subscription { channelsByPk(id: 1) { name } }' }, headers)
-
-/** Beside other attacks; alone a change comes in some milliseconds. */
-const mostMs = 3_000
-
-/** A change comes to an honest stream. */
-const expectChange = async (arms: Arms, stream: EventClient, name: string): Promise<void> => {
-  const since = performance.now()
-  await arms.town.admin('update channels set name = $1 where id = 1', [name])
-  const come = async (): Promise<string> => {
-    for (;;) {
-      const event = await stream.next()
-      if (event === null) return 'ended'
-      if (event.data.includes(name)) return 'come'
-    }
-  }
-  const late = new AbortController()
-  const outcome = await Promise.race([come(), pause(mostMs, 'late', { signal: late.signal })])
-  late.abort()
-  if (outcome === 'late' && performance.now() - since - arms.stalls.since(since) >= mostMs)
-    arms.verdicts.fail('prompt', `a change did not come to a stream within ${mostMs} ms`, since)
-}
-
-const watchWhile = async (arms: Arms, attack: (address: string) => Promise<void>): Promise<void> => {
-  const stream = await streamOf(arms.town.server, arms.stranger().headers)
-  await stream.next()
-  await attack(arms.address())
-  for (let change = 0; !arms.isOver(); change += 1) {
-    await arms.rest(200)
-    await expectChange(arms, stream, `name ${arms.random(1e9)}`)
-  }
-  stream.close()
-}
+/** Resources that callers share (docs/sharing.md): attackers take as much of them as they get. */
 
 /** Opens streams that stay until the attack ends. */
-const openStreams = async (arms: Arms, address: string, documents: readonly string[]): Promise<void> => {
-  const headers = { ...arms.anon.headers, accept: 'text/event-stream' }
-  for (const document of documents) {
+const openStreams = async (arms: Arms, bodies: readonly object[]): Promise<void> => {
+  const [address, headers] = [arms.address(), { ...arms.anon.headers, accept: 'text/event-stream' }]
+  for (const body of bodies) {
     const socket = await arms.open(address)
     socket?.resume()
-    socket?.write(asking({ ...arms.anon, headers }, document))
+    socket?.write(httpRequest({ path: '/graphql/v1', headers, body }))
   }
 }
 
-const slowStreams: Attack['run'] = (arms) =>
-  watchWhile(arms, (address) =>
-    openStreams(
-      arms,
-      address,
-      Array.from({ length: 12 }, (_, id) => `subscription { channelsByPk(id: ${id + 2}) { heavy } }`),
-    ),
+const slowStreams: Attack['run'] = async (arms) => {
+  const ids = Array.from({ length: 12 }, (_, index) => index + 2)
+  await openStreams(
+    arms,
+    ids.map((id) => ({ query: `subscription { channelsByPk(id: ${id}) { heavy } }` })),
   )
+  await arms.rest(60_000)
+}
 
 /** Every change makes twenty patches of answers of 200 kB. */
 const patches: Attack['run'] = async (arms) => {
   const names = Array.from({ length: 450 }, (_, index) => `a${index}: name`).join(' ')
   const extensions = { live: { patch: true } }
-  await watchWhile(arms, async (address) => {
-    const headers = { ...arms.anon.headers, accept: 'text/event-stream' }
-    for (let most = 30; most < 50; most += 1) {
-      const query = `subscription { channelsCollection(first: ${most}) { edges { node { ${names} } } } }`
-      const socket = await arms.open(address)
-      socket?.resume()
-      socket?.write(httpRequest({ path: '/graphql/v1', headers, body: { query, extensions } }))
-    }
-  })
+  const pages = Array.from({ length: 20 }, (_, index) => index + 30)
+  const queryOf = (most: number): string =>
+    `subscription { channelsCollection(first: ${most}) { edges { node { ${names} } } } }`
+  await openStreams(
+    arms,
+    pages.map((most) => ({ query: queryOf(most), extensions })),
+  )
+  while (!arms.isOver()) {
+    await arms.town.admin('update channels set name = $1 where id = 1', [`name ${arms.random(1e9)}`])
+    await arms.rest(100)
+  }
+}
+
+/** One person asks for rows of the locked table and opens streams of them, until the attack is over. */
+const askLocked = async (arms: Arms): Promise<void> => {
+  const [caller, address] = [arms.stranger(), arms.address()]
+  const watching = { ...caller, headers: { ...caller.headers, accept: 'text/event-stream' } }
+  const [asks, streams] = [16, 4]
+  await Promise.all([
+    ...Array.from({ length: asks }, async () => {
+      const bytes = asking(caller, '{ lockedCollection(first: 10) { edges { node { id } } } }')
+      while (!arms.isOver()) await arms.ask(bytes, { address })
+    }),
+    ...Array.from({ length: streams }, async () => {
+      while (!arms.isOver()) {
+        const query = `subscription { lockedByPk(id: ${1 + arms.random(1_000)}) { id } }`
+        await arms.ask(asking(watching, query), { address, patienceMs: 1_500 })
+      }
+    }),
+  ])
 }
 
 const lockedTable: Attack['run'] = async (arms) => {
   const lock = 'do $$ begin lock table locked in access exclusive mode; perform pg_sleep(2); end $$'
-  const [caller, address] = [arms.stranger(), arms.address()]
   const locking = async (): Promise<void> => {
     while (!arms.isOver()) {
       await arms.town.admin(lock)
       await arms.rest(200)
     }
   }
-  const asks = Array.from({ length: 16 }, async () => {
-    while (!arms.isOver()) await arms.ask(asking(caller, '{ lockedCollection { edges { node { id } } } }'), { address })
-  })
-  await Promise.all([locking(), ...asks])
+  await Promise.all([locking(), askLocked(arms)])
+}
+
+/** The change of the table waits for the reader, and requests for both. */
+const migration: Attack['run'] = async (arms) => {
+  const [reader, owner] = [openAdmin(arms.town.adminUrls[0] ?? ''), openAdmin(arms.town.adminUrls[0] ?? '')]
+  const migrating = async (): Promise<void> => {
+    for (let turn = 0; !arms.isOver(); turn += 1) {
+      const reading = reader.query('do $$ begin perform from locked; perform pg_sleep(2); end $$')
+      await arms.rest(200)
+      await Promise.all([reading, owner.query(`alter table locked add column c${turn} int`)])
+      await owner.query(`alter table locked drop column c${turn}`)
+    }
+  }
+  await Promise.all([migrating(), askLocked(arms)]).finally(() => Promise.all([reader.end(), owner.end()]))
 }
 
 const sixtySignIns: Attack['run'] = async (arms) => {
@@ -103,7 +98,7 @@ const sixtySignIns: Attack['run'] = async (arms) => {
 export const sharing: readonly Attack[] = [
   {
     name: 'slow streams',
-    does: 'one address watches twelve queries of half a minute, while a person watches a row',
+    does: 'one address watches twelve queries of half a minute',
     relaxes: {},
     run: slowStreams,
   },
@@ -115,9 +110,15 @@ export const sharing: readonly Attack[] = [
   },
   {
     name: 'a locked table',
-    does: 'one person asks for a table that is locked for two seconds again and again',
+    does: 'one person asks for and watches a table that is locked for two seconds again and again',
     relaxes: {},
     run: lockedTable,
+  },
+  {
+    name: 'a migration behind a reader',
+    does: 'a column is added to a table that a reader holds for two seconds, while one person asks for it and watches it',
+    relaxes: {},
+    run: migration,
   },
   {
     name: 'sixty sign-ins',
