@@ -79,11 +79,19 @@ const partClasses = ['pg_constraint', 'pg_attrdef', 'pg_trigger', 'pg_policy', '
 const classes = (names: readonly string[]): string =>
   names.map((name) => `'pg_catalog.${name}'::pg_catalog.regclass`).join(', ')
 
+/** The relations to which steps of inheritance lead from the changed ones, as an array. */
+const kin = (from: 'inhrelid' | 'inhparent', to: 'inhrelid' | 'inhparent'): string => `array(
+          with recursive kin (oid) as (
+            select i.${to} from pg_catalog.pg_inherits i where i.${from} = any (changed)
+            union select i.${to} from kin k join pg_catalog.pg_inherits i on i.${from} = k.oid)
+          select k.oid from kin k)`
+
 /**
  * The record of a change: the objects, or null if they are unknown; whether there are relations among them that the
  * event does not name, as after a GRANT, and whether columns were granted. A step is one more than a multiple of the
  * slots, so that each change of a backend has the next slot; it comes from a source that setseed() does not affect.
- * Relations with parents or children are unknown: a command on one changes others, which an old snapshot may not see.
+ * A command on a relation may change those that inherit from it, and what is known of those that it inherits from. ALTER TABLE of
+ * a partitioned one is unknown: it may detach a partition, which then is not below it.
  *
  * A new type of a column makes Postgres create the foreign keys that refer to it again, without an event: those written
  * by this transaction are looked up. The setting marks the change as its own for the rest of the transaction
@@ -92,14 +100,14 @@ const classes = (names: readonly string[]): string =>
 const record = (
   columns: string,
   unnamed: string,
+  alters: string,
 ): string => `if pg_catalog.current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
       changed := null;
     elsif not changed <@ ${onlyUnnamed} then
-      if exists (select from pg_catalog.pg_inherits i where i.inhrelid = any (changed))
-        or exists (select from pg_catalog.pg_inherits i where i.inhparent = any (changed))
-        or exists (select from pg_catalog.pg_class c where c.oid = any (changed) and c.relkind = 'p') then
+      if ${alters} and exists (select from pg_catalog.pg_class c where c.oid = any (changed) and c.relkind = 'p') then
         changed := null;
       else
+        changed := changed || ${kin('inhrelid', 'inhparent')} || ${kin('inhparent', 'inhrelid')};
         changed := changed || array(
           select k.conrelid from pg_catalog.pg_depend d join pg_catalog.pg_constraint k on k.oid = d.objid
           where d.refclassid = ${classes(['pg_class'])} and d.refobjid = any (changed)
@@ -204,7 +212,7 @@ begin
       get diagnostics context = pg_context;
       may_name_columns := ${mayNameColumns};
     end if;
-    ${record('may_name_columns', 'has_grants')}
+    ${record('may_name_columns', 'has_grants', "tg_tag = 'ALTER TABLE'")}
   end if;
 end
 `
@@ -219,7 +227,7 @@ declare
   changed oid[];
 begin
   perform catalograph.live_follow(null);
-  ${record('false', 'false')}
+  ${record('false', 'false', 'false')}
   return null;
 end
 `

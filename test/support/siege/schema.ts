@@ -103,6 +103,10 @@ const functions = `
   grant insert, select on traces to anon, authenticated, service_role;
 `
 
+const moving = [0, 1, 2, 3]
+  .map((n) => `create table moving_${n} (id int primary key, name text); grant select on moving_${n} to anon;`)
+  .join(' ')
+
 /** Thirty of one, nine hundred of the other: five levels of them are twenty million rows. */
 const tangle = `
   create table spots (id int primary key, name text);
@@ -121,6 +125,7 @@ const tangle = `
   create table changing (id int primary key, name text);
   insert into changing select n, 'row ' || n from generate_series(1, 50) n;
   grant all on changing to anon, authenticated, service_role;
+  ${moving}
   create table channels (id int primary key, name text);
   create function heavy(one channels) returns bigint language sql stable as
     'select count(*) from generate_series(1, 30000) a, generate_series(1, 30000) b';

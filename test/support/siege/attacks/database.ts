@@ -34,6 +34,18 @@ const ddl: Attack['run'] = async (arms) => {
   }
 }
 
+/** Of tables that honest callers do not read: ten statements a second, and now and then a hundred in one transaction. */
+const migration: Attack['run'] = async (arms) => {
+  for (let step = 0; !arms.isOver(); step += 1) {
+    const statements = Array.from(
+      { length: step % 8 === 7 ? 100 : 1 },
+      (_, place) => `alter table moving_${place % 4} alter column name set default '${step} ${place}'`,
+    )
+    await arms.town.admin(statements.join(';'))
+    await arms.rest(100)
+  }
+}
+
 const outage: Attack['run'] = async (arms) => {
   await arms.rest(500)
   await arms.town.cluster.stop()
@@ -75,6 +87,7 @@ export const database: readonly Attack[] = [
     run: terminations,
   },
   { name: 'schema changes', does: 'tables, columns, comments, functions and grants change', relaxes: {}, run: ddl },
+  { name: 'a migration', does: 'tables change all the time that nobody reads', relaxes: {}, run: migration },
   {
     name: 'an outage',
     does: 'Postgres stops and comes again a second later',
