@@ -48,7 +48,7 @@ describe.skipIf(path === null)(
       await page.getByRole('button', { name: 'Say it' }).click()
     }
 
-    it('shows each what the other writes, and goes on after the connection was lost and when somebody signs out', async () => {
+    it('shows each what the other writes, and goes on after the connection was lost and when a user signs out', async () => {
       const [ada, bob] = [await browser.open(), await browser.open()]
       await join(ada.page, 'ada')
       await bob.page.goto(url)

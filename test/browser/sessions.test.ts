@@ -44,7 +44,7 @@ describe.skipIf(path === null)(titled('sessions in a browser', noChromium()), { 
       return data.session?.user ?? null
     })
 
-  it('a guest becomes somebody by the link of a mail, and stays the same person', async () => {
+  it('a guest becomes a user by the link of a mail, and stays the same person', async () => {
     const { page, context, errors } = await browser.open()
     await visit(page, at('localhost'))
     const guest = await page.evaluate(async () => {
@@ -81,7 +81,7 @@ describe.skipIf(path === null)(titled('sessions in a browser', noChromium()), { 
     await context.close()
   })
 
-  it('cookies: two subdomains share a session and its end, and nobody else has it', async () => {
+  it('cookies: two subdomains share a session and its end, and no other site has it', async () => {
     const { page, context } = await browser.open()
     const other = await context.newPage()
     await visit(page, at(`one.${sharedDomain}`))

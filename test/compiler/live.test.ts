@@ -117,7 +117,7 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     expect(await installed('posts')).toBe(true)
   })
 
-  test('a table that others hold is reported as busy, and nobody waits behind it for long', async () => {
+  test('a table that others hold is reported as busy, and no session waits behind it for long', async () => {
     const other = await connect()
     await other.query('begin; insert into posts values (1)')
     expect(await install('posts')).toEqual([{ relation: { schema: 'public', name: 'posts' }, why: 'busy' }])
@@ -151,7 +151,7 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     await other.end()
   })
 
-  test('nothing is reported of a relation that nobody watches, and each statement of one that is watched', async () => {
+  test('nothing is reported of an unwatched relation, and each statement of a watched one', async () => {
     await install('posts')
     expect(await tells('insert into posts values (1)')).toEqual([])
     await watch('posts')
@@ -385,7 +385,7 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     expect(left.rows).toEqual([])
   })
 
-  test('where nobody leads, a writer closes the gate, and nothing is written down from then on', async () => {
+  test('without a leader, a writer closes the gate, and nothing is written down from then on', async () => {
     await install('posts')
     await watch('posts')
     await leader.end()

@@ -54,7 +54,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     return rows[0]
   }
 
-  test('a superuser gets everything; twice is once; then nobody writes', async () => {
+  test('a superuser gets everything; a second run is the same and writes nothing', async () => {
     const database = await create()
     const { url } = database.superuser(makesEventTriggers)
     expect(await prepareDatabase({ url, login: 'authenticator' })).toEqual(done)
@@ -72,7 +72,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     expect(both).toMatchObject([unfollowed, unfollowed, unfollowed])
   })
 
-  test('a role that may not changes nothing and returns what an owner has to run', async () => {
+  test('a role that may not changes nothing and returns the statements for an owner to run', async () => {
     const database = await create()
     const refused = await prepareDatabase({ url: database.url })
     expect(refused.ready).toBe(false)
@@ -361,7 +361,7 @@ describe.each(majors())('the schema version of PostgreSQL %i', (major) => {
     expect([start, middle]).not.toContain(await versionBy(database))
   })
 
-  test('any role may read it and fold it; folding keeps it and waits for nobody', async () => {
+  test('any role may read it and fold it; folding keeps it and waits for no lock', async () => {
     await database.query('insert into catalograph.schema_version select -x, 1 from generate_series(1, 40) x')
     const open = await connect(database.ownerUrl)
     onTestFinished(() => open.end())

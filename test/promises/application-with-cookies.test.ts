@@ -83,7 +83,7 @@ describe('an application with cookies', () => {
     expect(new Set(users)).toEqual(new Set([email]))
   })
 
-  it('spreads a large session over numbered cookies, and one half of it is no session', async () => {
+  it('spreads a large session over numbered cookies, and one half of it is not a session', async () => {
     const jar: Jar = new Map()
     const email = await join(jar, { note: 'x'.repeat(6_000) })
     expect([...jar.keys()].filter((name) => /\.\d+$/.test(name)).length).toBeGreaterThanOrEqual(2)

@@ -67,7 +67,7 @@ async function openPage(on: AuthServer, url: string, auth: ClientAuth): Promise<
   return { client, events, shown }
 }
 
-describe('somebody who signs up', () => {
+describe('a user who signs up', () => {
   it('confirms by the link of the mail, whose page is signed in, and has their own rows', async () => {
     const [email, storage] = [newAddress(), createStorage()]
     const asked = await server.client().auth.signUp({ email, password, options: { data: { name: 'Ada' } } })

@@ -195,7 +195,7 @@ describe.skipIf(major === null)(titled('a database of Citus', noCitus()), () => 
     expect((await dataOf(query, { claims: {} })).taskCollection).toEqual({ totalCount: 0, edges: [] })
   })
 
-  it('says what the policy says where a claim is no tenant', async () => {
+  it('says what the policy says where a claim is not a tenant', async () => {
     const { errors } = await ask('{ taskCollection { edges { node { title } } } }', { claims: { tenant: "it's" } })
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'DATABASE_REFUSED', sqlstate: '22P02' })
   })

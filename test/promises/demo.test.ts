@@ -106,7 +106,7 @@ describe.each(lawMajors())('the demo on PostgreSQL %i', (major) => {
     expect(await as(db, ada, 'update users set bio = null returning id')).toEqual([{ id: user(1) }])
   })
 
-  test('publishes and stamps the draft of its author, and answers null to anybody else', async () => {
+  test('publishes and stamps the draft of its author, and answers null to other callers', async () => {
     const sql = 'select p.status::text, p.published_at is not null as stamped from publish_post(864) p'
     expect(await as(db, ada, sql)).toEqual([{ status: 'published', stamped: true }])
     expect(await as(db, { ...ada, sub: user(2) }, 'select p.id from publish_post(864) p')).toEqual([{ id: null }])

@@ -52,7 +52,7 @@ describe('the Containerfile', () => {
     expect(named.filter((name) => !(name in scripts))).toEqual([])
   })
 
-  it('sets settings that there are, runs as nobody special, and keeps secrets out of the image', () => {
+  it('sets existing settings, runs as an ordinary user, and keeps secrets out of the image', () => {
     const names = of('ENV').flatMap((rest) => rest.split(' ').map((pair) => pair.split('=')[0] ?? ''))
     expect(names.filter((name) => !known.has(name))).toEqual([])
     expect(of('USER')).toEqual(['node'])

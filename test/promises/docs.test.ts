@@ -100,7 +100,7 @@ describe('the pages', () => {
 })
 
 describe('docs/auth.md', () => {
-  it('shows a program that signs somebody up', async () => {
+  it('shows a program that signs a user up', async () => {
     const [program] = examplesIn(readPage('docs/auth.md')).filter(({ language }) => language === 'js')
     expect(await converse(server, program?.text ?? '', folder)).toMatch(/"records":[ ]*\[\{"id":/)
   })

@@ -104,7 +104,7 @@ describe('replicas', () => {
     expect(primary.log.slice(before).filter((line) => line.includes('"note"'))).toEqual([])
   })
 
-  it('show everybody what they wrote, by the header or without one', async () => {
+  it('show each caller its own writes, by the header or without one', async () => {
     await pauseReplay()
     const { position } = await write(served, served.service, 'mine')
     expect(position).toMatch(/^\d+\/[0-9A-F]+\/[0-9A-F]+$/)
@@ -206,7 +206,7 @@ describe('replicas whose primary is away', () => {
 })
 
 describe('a replica that is a primary', () => {
-  it('is left out, and reported with what to do, also in /readyz where nobody replays it', async () => {
+  it('is left out, and reported with what to do, also in /readyz if no server replays the primary', async () => {
     const served = await serveBuilt(primary, { DATABASE_REPLICA_URLS: primary.url, LOG_LEVEL: 'info' })
     onTestFinished(async () => void (await served.stop()))
     await expect.poll(() => served.said().join('\n')).toMatch(/"replica-out".*a primary/)

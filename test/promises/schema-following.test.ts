@@ -204,7 +204,7 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     expect(await codes()).toEqual(['GRAPHQL_VALIDATION_FAILED', 'GRAPHQL_VALIDATION_FAILED'])
   })
 
-  test('a change that is not committed shows to nobody, and at its commit to everybody, though another one goes on', async () => {
+  test('an uncommitted change shows to no session, and at its commit to all, though another transaction continues', async () => {
     const service = follow()
     const ask = async (table: string): Promise<boolean> =>
       (await service.graphql(`{ ${table}Collection { edges { node { id } } } }`)).errors === undefined
@@ -248,7 +248,7 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     expect((await db.query('select a, b from held')).rows).toEqual([{ a: 'y', b: 'x' }])
   })
 
-  test('a function that changes the schema itself is no stale request', async () => {
+  test('a function that changes the schema itself is not a stale request', async () => {
     const service = follow()
     await run(`create function make_part() returns int language plpgsql volatile security definer as
       $$ begin begin create table made_by_call (id int primary key); exception when duplicate_table then null; end; return 1; end $$`)

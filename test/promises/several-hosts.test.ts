@@ -99,7 +99,7 @@ describe.skipIf(missing !== null)(titled('several hosts', missing), () => {
     expect(await read()).toContain(placeOf(-1, 1))
   })
 
-  it('a silent replica holds nobody up for long', { timeout: 60_000 }, async () => {
+  it('a silent replica delays no request for long', { timeout: 60_000 }, async () => {
     part('server to replica')
     // The first one was under way when it became silent.
     for (let left = 3; left > 0; left -= 1) await read()

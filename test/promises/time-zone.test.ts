@@ -40,7 +40,7 @@ describe.each(lawMajors())('the time zone with PostgreSQL %i', (major) => {
     expect(dataOf(after).accCollection.edges).toEqual([])
   })
 
-  test('may be another one of a client of the database, and what decides printing stays ours', async () => {
+  test('may differ for a client of the database, and the settings of printing stay ours', async () => {
     const asked = [
       { name: 'test zone', text: `select current_setting('TimeZone'), current_setting('DateStyle')`, values: [] },
     ]

@@ -40,7 +40,7 @@ const askAndNotRead = (address: string): void => {
   sockets.push(socket)
 }
 
-it('many answers that nobody reads take a bounded memory, which is given back', { timeout: 120_000 }, async () => {
+it('many unread answers take a bounded memory, which is given back', { timeout: 120_000 }, async () => {
   const small = { status: 200, length: '{"data":{"big":"x"}}'.length }
   expect(await ask(1, '10.0.0.1')).toEqual(small)
   const before = await served.memory()

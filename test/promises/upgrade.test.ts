@@ -30,7 +30,7 @@ beforeAll(async () => {
   )
 })
 
-it('a database of the last version is served by this one, which keeps everybody in it and follows its schema', async () => {
+it('a database of the last version is served by this one, which keeps its accounts and follows its schema', async () => {
   const environment = { DATABASE_OWNER_URL: db.ownerUrl, JWT_SECRET, CATALOGRAPH_DATA: '/nowhere' }
   const enabled = await runCommand([authCommand], ['auth', 'enable', '--site-url', 'http://localhost:3000'], {
     environment,

@@ -56,7 +56,7 @@ describe('several workers', () => {
     }
   })
 
-  it('listen before they have a schema only where nobody else does', async () => {
+  it('listen before they have a schema only where no other worker does', async () => {
     const environments = await Promise.all((await workerPids()).map((pid) => readFile(`/proc/${pid}/environ`, 'utf8')))
     expect(environments.map((one) => /WORKER_LISTENS_EARLY=(.?)/.exec(one)?.[1]).toSorted()).toEqual(['\0', '1'])
   })
@@ -112,7 +112,7 @@ describe('several workers', () => {
     await db.query('delete from note where id > 100')
   })
 
-  it('are replaced when one dies, and the others answer meanwhile', async () => {
+  it('are replaced when one dies, while the others answer', async () => {
     const [first] = await workerPids()
     process.kill(first ?? 0, 'SIGKILL')
     for (let index = 0; index < 20; index += 1) {

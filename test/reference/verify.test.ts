@@ -143,7 +143,7 @@ describe.each(lawMajors())('catalograph verify on PostgreSQL %i', { timeout: 150
     expect((await db.query('select count(*)::int as n from keyless')).rows).toEqual([{ n: 0 }])
   })
 
-  it('passes over what others change meanwhile', async () => {
+  it('passes over changes by others during the run', async () => {
     await db.query(`create function moving() returns double precision language sql volatile as 'select random()';
       create view restless as select i as id, moving() as at from generate_series(1, 3) i; grant select on restless to anon;
       comment on view restless is '@graphql({"primary_key_columns": ["id"]})'`)

@@ -145,7 +145,7 @@ describe('a running server', () => {
     expect(await health()).toMatchObject({ status: 'ok', compileFailedAt: null })
   })
 
-  it('starts without its database, answers 503 meanwhile, and recovers on its own', async () => {
+  it('starts without its database, answers 503 until it is there, and recovers on its own', async () => {
     const port = await freePort()
     const away = new URL(db.url)
     away.port = String(port)
@@ -168,7 +168,7 @@ describe('a running server', () => {
     await running.stop()
   })
 
-  it('says once what an owner has to run, and goes on when the owner did', async () => {
+  it('names once the statements for an owner to run, and continues after them', async () => {
     running = await start(db.url, db.url)
     const { events, url } = running
     const wishes = (): readonly number[] =>

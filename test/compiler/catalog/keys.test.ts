@@ -49,7 +49,7 @@ describe.each(majors().map((major) => [major] as const))('keys on PostgreSQL %i'
     expect(foreignKeys(catalog, 'child')).toEqual([['parent', false]])
   })
 
-  test('an index that is not valid is no key', async () => {
+  test('an index that is not valid is not a key', async () => {
     const catalog = await read(
       major,
       `create table parent (id int, a int) partition by range (id);

@@ -92,7 +92,7 @@ describe.each(majors().map((major) => [major] as const))('names on PostgreSQL %i
     }
   })
 
-  test('a schema name too long for Postgres is no schema, not a shorter one', async () => {
+  test('a schema name too long for Postgres names no schema, not a shorter one', async () => {
     const name = 'x'.repeat(63)
     const database = await createDatabase({ major, sql: `create schema ${name}` })
     open.push(database)

@@ -38,7 +38,7 @@ describe('13.1 comments that cannot be read', () => {
     }
   })
 
-  it('does not read the comments of types that are no enums', () => {
+  it('does not read the comments of types other than enums', () => {
     expect(
       atOnce(annotate(catalog({ types: [{ ...enumType('d', [], invalid), kind: 'd' }] }))).annotated.refusals,
     ).toEqual([])
@@ -90,7 +90,7 @@ describe('13.1 comments that cannot be read', () => {
     expect(refusal(json)).toBe(expected)
   })
 
-  it('refuses mappings that are no object of strings', () => {
+  it('refuses mappings that are not an object of strings', () => {
     const on = (json: string) =>
       atOnce(annotate(catalog({ types: [enumType('m', [], `@graphql(${json})`)] }))).annotated.refusals[0]?.message
     expect(on('{"mappings": "x"}')).toBe(`${prefix}invalid type: string "x", expected a map`)

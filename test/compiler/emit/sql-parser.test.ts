@@ -43,7 +43,7 @@ describe('statement shapes', () => {
 describe('the parser', () => {
   const parse = createSqlParser()
 
-  it('reports a text that is no statement, or more than one', async () => {
+  it('reports a text that is not one statement', async () => {
     expect(await parse('select 1')).toBeNull()
     expect(await parse('select 1; select 2')).toBe('2 statements instead of one')
     expect(await parse('selct 1')).toMatch(/syntax error/)

@@ -155,7 +155,7 @@ describe('loading artifacts', () => {
     },
   )
 
-  it('another format, and what is no manifest', async () => {
+  it('another format, and text that is not a manifest', async () => {
     const artifacts = await artifactsOf('int4')
     await writeArtifacts(out, artifacts)
     const file = join(out, artifacts.revision.id, 'manifest.json')

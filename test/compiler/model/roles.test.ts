@@ -21,7 +21,7 @@ const to = (grantee: string, ...privileges: readonly string[]): CatalogGrant => 
 const rolesOf = (over: Partial<Catalog>): Manifest['roles'] => buildFrom(catalog(over)).manifest.roles
 
 describe('1.4 the roles of a manifest', () => {
-  it('are none where nobody inherits and nobody is a superuser', () => {
+  it('are none where no role inherits and none is a superuser', () => {
     const roles = [role('anon'), role('authenticated'), role('pg_monitor'), role('pg_read_all_stats')]
     expect(rolesOf({ roles, memberships: [inherits('pg_monitor', 'pg_read_all_stats')] })).toEqual({})
   })

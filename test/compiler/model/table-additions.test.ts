@@ -18,7 +18,7 @@ describe.each(additions)('%s: the setting', (key, brought) => {
       relations: [table('posts', undefined, { comment: ofTable })],
     }).entity('posts')[key]
 
-  it('is off until somebody switches it on; the table goes before its schema', () => {
+  it('is off until a comment switches it on; the table goes before its schema', () => {
     const off = `@graphql({"${key}": {"enabled": false}})`
     expect(enabled(null, null)).toBeUndefined()
     expect(enabled(null, on)).toBe(true)

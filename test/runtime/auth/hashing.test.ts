@@ -4,7 +4,7 @@ import { compareHash, isCurrentHash, isHash, makeHash } from '../../../runtime/a
 import { createPasswords } from '../../../runtime/auth/secrets/passwords.ts'
 
 describe('a hash', () => {
-  it('of ours is bcrypt at cost 10 under the name that everybody knows', async () => {
+  it('of ours is bcrypt at cost 10 under its usual name', async () => {
     const hash = await makeHash('correct horse')
     expect(hash).toMatch(/^\$2a\$10\$/)
     expect([isCurrentHash(hash), await compareHash('correct horse', hash), await compareHash('wrong', hash)]).toEqual([

@@ -104,7 +104,7 @@ describe('identities', () => {
     expect((await stage.userOf(owner.token)).identities).toHaveLength(1)
   })
 
-  it('take the address along, when another one has a verified address', async () => {
+  it('take the address along, when a different identity has a verified address', async () => {
     const [owner, person] = [await signUp(), stage.newPerson()]
     await link(owner.token, person)
     const [first] = (await stage.userOf(owner.token)).identities

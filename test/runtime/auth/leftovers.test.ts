@@ -27,7 +27,7 @@ const count = async (from: string): Promise<number> =>
 const refresh = async (refresh_token: string): Promise<string> =>
   (await server.call('POST', '/token?grant_type=refresh_token', { body: { refresh_token } })).body.refresh_token
 
-it('rows that nobody needs any more are deleted after a day, and nothing else', async () => {
+it('rows without further use are deleted after a day, and nothing else', async () => {
   const email = `${randomUUID()}@example.com`
   const { body } = await server.call('POST', '/signup', { body: { email, password: 'correct horse' } })
   await server.call('POST', '/signup', { body: {} })

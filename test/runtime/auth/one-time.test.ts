@@ -110,7 +110,7 @@ describe('a typed code', () => {
     expect(rows).toEqual([{ tries: 2 }])
   })
 
-  it('of an imported project leaves nothing behind when it is spent meanwhile', async () => {
+  it('of an imported project leaves nothing behind when it is spent in the meantime', async () => {
     const { userId, address } = await newUser()
     const token = importedToken(address, '123456')
     await db.query('update auth.users set recovery_token = $2, recovery_sent_at = now() where id = $1', [userId, token])

@@ -35,7 +35,7 @@ describe('an account that somebody else signed up for', () => {
     expect((await signIn(email, 'of a stranger')).body.error_code).toBe('invalid_credentials')
   })
 
-  test('and is banned meanwhile opens no session where addresses count as confirmed', async () => {
+  test('and is banned in the meantime opens no session where addresses count as confirmed', async () => {
     const email = newEmail()
     const { body } = await post('/signup', { email, password })
     await server.db.query(`update auth.users set banned_until = now() + interval '1 day' where id = $1`, [body.id])
@@ -129,7 +129,7 @@ describe('a sign-in whose password was right when it was compared', () => {
     expect(await kept(id)).toEqual({ sessions: ended ? 0 : 1, logins: 1, guesses: 0 })
   })
 
-  test('shows what changed meanwhile', async () => {
+  test('shows changes of the meantime', async () => {
     const { body } = await during(`update auth.users set raw_user_meta_data = '{"name": "New"}' where id = $1`)
     expect(body.user.user_metadata).toEqual({ name: 'New' })
   })

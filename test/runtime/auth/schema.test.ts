@@ -47,7 +47,7 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
     for (const database of opened.splice(0)) await database.drop()
   })
 
-  test('makes everything once; then nobody writes', async () => {
+  test('makes everything once; a second run writes nothing', async () => {
     const db = await create({ prepare: true })
     expect(await migrateAuth({ url: db.ownerUrl })).toEqual(names)
     const before = (await db.query(footprint)).rows
@@ -155,7 +155,7 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
     ])
   })
 
-  test('by an owner who is no superuser goes as far as they may', async () => {
+  test('by an owner who is not a superuser goes as far as they may', async () => {
     const db = await create({ isolated: true })
     await dropTemplates(db)
     await db.query(`drop role supabase_auth_admin; create role keeper login createrole;

@@ -144,7 +144,7 @@ describe('a setting changes the answer', () => {
     expect([answer.status, answer.body.error_code]).toEqual([422, 'too_many_enrolled_mfa_factors'])
   })
 
-  test('email_enabled refuses addresses that nobody has, and those that somebody has', async () => {
+  test('email_enabled refuses unknown addresses, and those of accounts', async () => {
     await server.set({ email_enabled: 'off' })
     const answers = await Promise.all([
       signUp('eve@example.com'),

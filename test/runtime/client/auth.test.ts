@@ -153,7 +153,7 @@ describe('signing up and in', () => {
     await done(open().client.auth.signInWithPassword({ email, password: 'another horse' }))
   })
 
-  it('mails a link or code for signing in, and another one', async () => {
+  it('mails a link or code for signing in, and a second one', async () => {
     const { email } = await joined()
     const { auth } = open().client
     expect(await done(auth.signInWithOtp({ email }))).toEqual({ user: null, session: null })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { followWrites } from '../../../runtime/client/follow-writes.ts'
 
-it('the client sends the latest position of the answers back to the project, and to nobody else', async () => {
+it('the client sends the latest position of the answers back to the project alone', async () => {
   const asked: (string | undefined)[] = []
   const positions = ['1/0/A0', '1/0/9', '2/0/1', undefined]
   const server = createServer((request, response) => {

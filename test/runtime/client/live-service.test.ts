@@ -72,7 +72,7 @@ describe.each(['websocket', 'sse'] as const)('our client by %s', (transport) => 
     }
   }
 
-  it('hears each answer that is another one', async () => {
+  it('receives each answer that differs from the last', async () => {
     const { heard } = watch()
     await followsTitles(heard)
   })

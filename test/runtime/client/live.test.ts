@@ -142,7 +142,7 @@ describe.each(transports)('streams by %s', (transport) => {
     expect([stream.titles(), stream.interruptions]).toEqual([['bad_api_key'], []])
   })
 
-  it('end with an error for what is no document, and not within the call', async () => {
+  it('end with an error for an invalid document, and not within the call', async () => {
     const heard: unknown[] = []
     const listener = (result: unknown): void => void heard.push(result)
     const circle: Record<string, unknown> = {}
@@ -269,7 +269,7 @@ describe.each(transports)('the caller of a stream by %s', (transport) => {
     await expect.poll(peer.streams).toBe(1)
   })
 
-  it('renews the token before it ends, where nobody else does', async () => {
+  it('renews the token before it ends, where no other code does', async () => {
     const clock = createClock()
     const before = peer.greetings.length
     const stream = watch(signedIn(session('A', ada, 3_600), session('B'), clock))
@@ -314,7 +314,7 @@ describe.each(transports)('the caller of a stream by %s', (transport) => {
     await expect.poll(next.titles).toEqual(['two'])
   })
 
-  it('is nobody else: the streams of a user end when another signs in', async () => {
+  it('is one user: the streams of a user end when another signs in', async () => {
     const client = signedIn(session('A'), session('E', eve))
     const stream = watch(client)
     await expect.poll(stream.titles).toEqual(['one'])
@@ -322,7 +322,7 @@ describe.each(transports)('the caller of a stream by %s', (transport) => {
     expect(await stream.ended()).toBeNull()
   })
 
-  it('may be nobody first: what was begun then goes on as the user who signs in', async () => {
+  it('may be signed out first: streams that began then continue as the user who signs in', async () => {
     const before = peer.greetings.length
     const client = signedIn(null, session('A'))
     const stream = watch(client)
@@ -372,7 +372,7 @@ describe('streams by WebSocket', () => {
     expect([stream.error()?.message, stream.interruptions]).toEqual(['Odd message', []])
   })
 
-  it('give up a socket that nobody greets', async () => {
+  it('give up a socket that the server does not acknowledge', async () => {
     peer.refuse('silence')
     const stream = watch(open())
     await expect.poll(() => stream.interruptions).toEqual(['network_failure'])

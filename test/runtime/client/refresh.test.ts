@@ -137,7 +137,7 @@ describe('refreshing', () => {
     },
   )
 
-  it('does not bring back who signed out or in meanwhile', async () => {
+  it('does not restore a session after a sign-out or sign-in in the meantime', async () => {
     const { storage, tab } = await signedUp()
     const impatient = { every: (_milliseconds: number, work: () => void) => (queueMicrotask(work), () => undefined) }
     const other = open(storage, { environment: impatient })
@@ -164,7 +164,7 @@ describe('refreshing', () => {
     expect((await done(slow.client.auth.getSession())).session?.user.id).toBe(user?.id)
   })
 
-  it('lets nobody wait whose token is still good', async () => {
+  it('lets no caller wait whose token is still good', async () => {
     const { storage, session } = await signedUp()
     await age(storage, 80)
     const never = open(storage, {

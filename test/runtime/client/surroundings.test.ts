@@ -86,7 +86,7 @@ it('the client believes no message that is none', async () => {
   tab.close()
 })
 
-it('the client refuses at once what is no project, and nothing later', () => {
+it('the client refuses an invalid project at once, and nothing later', () => {
   expect(() => createClient('project', 'key')).toThrow(TypeError)
   expect(() => createClient('https://project.example.com', '')).toThrow(TypeError)
 })

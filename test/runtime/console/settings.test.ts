@@ -15,7 +15,7 @@ describe('settings in the dashboard', () => {
     expect(shown.sort()).toEqual(Object.keys(authSettingKeys).sort())
   })
 
-  it('that nobody changes would be sent as what they are', () => {
+  it('that are not edited would be sent unchanged', () => {
     for (const setting of settings.filter(({ secret, value }) => !secret && value !== null)) {
       const text = textOfValue(valueOf(setting, draftOf(setting)))
       const parsed = authSettingKeys[setting.name].parse(text ?? '')

@@ -14,7 +14,7 @@ const counted = (fails: boolean) => {
 }
 
 describe('a source that has begun', () => {
-  it('was asked before anybody asks, and hands that revision over once', async () => {
+  it('was asked before the first caller, and hands that revision over once', async () => {
     const { source, asked } = counted(false)
     const begins = begun(source)
     expect(asked()).toBe(1)

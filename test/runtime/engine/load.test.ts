@@ -26,7 +26,7 @@ describe('evaluateModule', () => {
     expect(evaluateModule(text, 'm')).toBe('undefined')
   })
 
-  it('refuses what is no body of a function, naming the module', () => {
+  it('refuses text that is not the body of a function, naming the module', () => {
     expect(() => evaluateModule('}); (() => {', 'odd-module')).toThrow(/Unexpected token/)
     const thrown = (() => {
       try {

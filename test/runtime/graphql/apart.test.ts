@@ -230,7 +230,7 @@ describe('documents that were made to hold the event loop', () => {
 })
 
 describe('the verdict on a long document', () => {
-  it('is waited for by all who ask the same meanwhile', async () => {
+  it('is waited for by all callers of the same document', async () => {
     let asked = 0
     const thread = createThread()
     const ask: Thread['ask'] = (of, question) => {

@@ -109,7 +109,7 @@ describe('Float', () => {
   })
 })
 
-it('a number is no object, list or text, however it is written', async () => {
+it('a number is not an object, list or text, however it is written', async () => {
   const query =
     'query ($o: amountFilter, $s: Opaque) { amountCollection(filter: $o, first: 1) { edges { node { id } } } told(a: $s) }'
   expect(messagesOf(await sent(query.replace(', $s: Opaque', '').replace('told(a: $s)', ''), '{"o": 1.50}'))[0]).toBe(

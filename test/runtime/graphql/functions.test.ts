@@ -228,7 +228,7 @@ describe('9.1 root functions', () => {
       'value for domain positive violates check constraint "positive_check"',
     ])
   })
-  it('6 a set of one row is no set', async () => {
+  it('6 a set of one row counts as a row', async () => {
     expect(query('first_row')).toBe('first_row(lowest: Int!): account')
     expect(await ask('{ first_row(lowest: 5) { id } none: first_row(lowest: 50) { id } }')).toEqual({
       first_row: { id: 5 },
@@ -324,7 +324,7 @@ describe('9.2 arguments', () => {
     expect(await ask(volatile)).toEqual({ volatile_default: '1|5|{2}|1.5' })
     expect(await ask(volatile, { variables: { d: '2', b: null } })).toEqual({ volatile_default: '1|{2}|2' })
   })
-  it('name a default that is no literal of GraphQL in their descriptions', async () => {
+  it('name a default that is not a literal of GraphQL in their descriptions', async () => {
     const { fields } = (
       await ask('{ __type(name: "Query") { fields { name args { name description defaultValue } } } }')
     ).__type as { fields: { name: string; args: { description: string; defaultValue: string | null }[] }[] }

@@ -131,7 +131,7 @@ describe('17 limits, the setting', () => {
       refusal: annotated.refusals[0]?.message ?? null,
     }
   }
-  it('is absent from the manifest where nobody set it', () => {
+  it('is absent from the manifest where no comment sets it', () => {
     expect(Object.keys(read('{}').facts)).not.toContain('limits')
     expect(Object.keys(read('{"limits": {}}').facts)).not.toContain('limits')
   })

@@ -42,7 +42,7 @@ const whileLocked = async (locking: string, work: () => Promise<void>): Promise<
 }
 
 describe('a lock of another transaction', () => {
-  it('is not waited for beyond the limit, and other tables answer meanwhile', async () => {
+  it('is not waited for beyond the limit, and other tables answer during the wait', async () => {
     await whileLocked('lock table ledger in access exclusive mode', async () => {
       const waiting = service.graphql(read)
       expect((await service.graphql('{ otherCollection { edges { node { id } } } }')).errors).toBeUndefined()

@@ -104,7 +104,7 @@ const isCallable = (one: Overload, passed: readonly number[]): boolean => {
 }
 
 describe(`overloads (seed ${seed})`, () => {
-  it('are all there, but those that Postgres cannot distinguish from another one', async () => {
+  it('are all there, but those that Postgres cannot distinguish from another overload', async () => {
     const missing = overloads.filter(({ field }) => !required.has(field))
     expect(missing).not.toEqual([])
     for (const one of missing) expect(await reachedBy(one, [...one.args.keys()])).toBeNull()
@@ -134,7 +134,7 @@ describe(`overloads (seed ${seed})`, () => {
     )
   })
 
-  it('ask for an argument with a default only where some call without it fails or reaches another one', async () => {
+  it('ask for an argument with a default only where some call without it fails or reaches another overload', async () => {
     const withDefaults = overloads.flatMap((one) =>
       one.args.flatMap((_, place) =>
         place >= one.args.length - one.defaults && required.get(one.field)?.[place] === true ? [{ one, place }] : [],

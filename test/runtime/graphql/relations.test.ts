@@ -155,7 +155,7 @@ describe('8.1 relations', () => {
 })
 
 describe('8.2 forward', () => {
-  it('joins by one column, by columns that are no primary key, and by all columns of a composite key', async () => {
+  it('joins by one column, by columns other than a primary key, and by all columns of a composite key', async () => {
     const data = await ask(
       '{ petByPk(id: 10) { owner { name } kennelOwner { name } } chipCollection { edges { node { id owner { name } } } } }',
     )

@@ -300,7 +300,7 @@ describe('17 schemaReport: advice', () => {
     expect(await advised()).not.toContainEqual(expect.stringContaining('pg_stat_statements'))
     await superuser.query('drop extension pg_stat_statements')
   })
-  it('finds what no policy can keep from anybody', async () => {
+  it('finds relations that no policy can protect', async () => {
     await service.db.query(`
       create materialized view calmed as select * from calm; grant select on calmed to anon, authenticated;
       create materialized view unseen as select * from calm;
@@ -503,7 +503,7 @@ describe('17 schemaReport: live queries', () => {
 })
 
 describe('17 schemaReport, the setting', () => {
-  it('is asked for, and has to be on', async () => {
+  it('is asked for, and must be on', async () => {
     for (const schemaReport of [false, 'true', 1])
       expect(await service.graphql('{ __typename }', { extensions: { schemaReport } })).toEqual({
         data: { __typename: 'Query' },

@@ -383,7 +383,7 @@ describe('3.2 enums', () => {
     ])
   })
 
-  test('strings are no enum values in documents, and are in variables', async () => {
+  test('strings are not enum values in documents, and are in variables', async () => {
     expect(await refusal('{ limitsCollection(filter: { mood: { eq: "GLAD" } }) { edges { cursor } } }')).toEqual([
       'Enum "mood" cannot represent non-enum value: "GLAD". Did you mean the enum value "GLAD"?',
     ])

@@ -129,7 +129,7 @@ describe('a request that does not come in time', () => {
   })
 })
 
-describe('bytes that are no request', () => {
+describe('bytes that are not a request', () => {
   it.each([
     ['headers', `GET / HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, '431', 'HEADERS_TOO_LARGE'],
     ['words', 'Good morning!\r\n\r\n', '400', 'REQUEST_MALFORMED'],
@@ -150,7 +150,7 @@ describe('bytes that are no request', () => {
   })
 })
 
-describe('an answer that nobody reads', () => {
+describe('an unread answer', () => {
   const long = new LongBody(['{"data":"', Buffer.alloc(12 * mebibyte, 'x'), '"}'])
 
   it('is counted, and given up with its connection after the time for it', async () => {

@@ -199,7 +199,7 @@ describe('the list of keys', () => {
 })
 
 describe('catalograph keys', () => {
-  it('refuses what is no key of the project, and what it does not know', async () => {
+  it('refuses values that are not keys of the project, and unknown ones', async () => {
     const foreign = projectKeys('a third secret that has more than thirty-two characters').anon
     const person = signToken({ role: 'authenticated', sub: 'x' }, secret)
     for (const given of ['0000000000000000', foreign, person, 'a.b.c']) {

@@ -33,7 +33,7 @@ describe('a budget of bytes', () => {
     expect(await new Promise((resolve) => budget.open('b').wait(1, 20, resolve))).toBe(false)
     expect(budget.usage.bytes).toBe(12)
   })
-  it('never gives more than there is, answers everybody once, and has all of it back in the end', () => {
+  it('never gives more than there is, answers each caller once, and has all of it back in the end', () => {
     const act = fc.record({
       kind: fc.constantFrom('take', 'wait', 'release'),
       at: fc.nat(9),

@@ -29,7 +29,7 @@ describe('createDeadlines', () => {
     while (passed.length < 3) await pause(5)
     expect(passed.slice(2)).toEqual(['third'])
   })
-  it('does not call what another one that passed called off', async () => {
+  it('does not call a deadline that an earlier one called off', async () => {
     const setDeadline = createDeadlines(1)
     const passed: string[] = []
     const forgets: (() => void)[] = []

@@ -34,7 +34,7 @@ const b: Item = { name: 'b', type: 'y' }
 const c: Item = { name: 'c', type: 'z' }
 
 describe('createMemo', () => {
-  it('makes again what was looked up and is another one now, and nothing else', () => {
+  it('makes again what was looked up and has changed, and nothing else', () => {
     const { text, take } = counted()
     const memo = createMemo()
     const all = (tables: Types): readonly string[] => [a, b].map((item) => memo.of(text, item, tables))

@@ -125,7 +125,7 @@ describe('the folder of a client', () => {
     expect(readdirSync(join(app.folder, 'checked/tables'))).not.toContain('Gone.js')
   })
 
-  it('is left alone where somebody else has a file that codegen would write', async () => {
+  it('is left alone where another program has a file that codegen would write', async () => {
     app.write('theirs/db.js', 'export const mine = 1')
     const answer = await app.codegen([...from, '--out', join(app.folder, 'theirs')])
     expect(answer).toMatchObject({

@@ -302,7 +302,7 @@ describe('PUT /admin/users/{id}', () => {
     expect((await call('GET', `/admin/users/${id}`)).body.user_metadata).toEqual({})
   })
 
-  it('refuses an address that somebody else has, and a user that does not exist', async () => {
+  it('refuses the address of another user, and a user that does not exist', async () => {
     const [mine, other] = [await made(), await made()]
     expect((await admin.updateUserById(mine.id, { email: other.email })).error).toMatchObject({ code: 'email_exists' })
     for (const method of ['GET', 'PUT', 'DELETE']) {
@@ -349,7 +349,7 @@ describe('DELETE /admin/users/{id}', () => {
     expect(await one('select count(*)::int as n from auth.refresh_tokens where user_id = $1', id)).toEqual({ n: 0 })
   })
 
-  it('softly keeps the row without a trace of the person, who may come back as somebody new', async () => {
+  it('softly keeps the row without a trace of the person, who may come back as a new user', async () => {
     const { id, email } = await made({ user_metadata: { secret: 'trace' } })
     const { access_token: token } = (await signIn(email)).body
     await server.db.query('insert into public.notes values ($1)', [id])

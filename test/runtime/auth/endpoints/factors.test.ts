@@ -175,7 +175,7 @@ describe('a factor', () => {
     expect((await server.call('GET', '/user', { token })).body.factors).toHaveLength(1)
   })
 
-  it('of somebody else is as unknown as one that does not exist', async () => {
+  it('of another user is as unknown as one that does not exist', async () => {
     const [mine, theirs] = [await signUp(), await stepUp()]
     const unknown = { id: randomUUID(), secret: '' }
     for (const factor of [theirs.factor, unknown]) {
@@ -396,7 +396,7 @@ describe('verifying', () => {
     }
   })
 
-  it('ends the sessions that are below, and the enrolments that nobody finished', async () => {
+  it('ends the sessions that are below, and the unfinished enrolments', async () => {
     const person = await signUp()
     const below = await signIn(person.email)
     const [factor] = [await enrol(server, person.token), await enrol(server, person.token, { friendly_name: 'left' })]

@@ -102,7 +102,7 @@ describe('guesses of a password', () => {
     expect((await signIn(email, owner)).status).toBe(200)
   })
 
-  it('are no right passwords, be they many at once or of an account that gets no session', async () => {
+  it('are not correct passwords, be they many at once or of an account that gets no session', async () => {
     const { email, id } = await newOwner()
     expect(statusesOf(await many(64, () => signIn(email, owner)))).toEqual(times(64, 200))
     expect(statusesOf(await many(64, (n) => signIn(email, 110 + n)))).toEqual(times(64, 200))
@@ -177,7 +177,7 @@ describe('guesses of the old password', () => {
     expect(await ask(password)).toBe('current_password_invalid')
   })
 
-  it('are no changes of the password that are made', async () => {
+  it('are not successful changes of the password', async () => {
     const { token } = await newOwner()
     for (let n = 0; n < 7; n += 1) expect((await put(token, { password: `horse ${n}` })).status).toBe(200)
   })

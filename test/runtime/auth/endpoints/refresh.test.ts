@@ -200,7 +200,7 @@ describe('a refresh token', () => {
     }
   })
 
-  it('is ended everywhere by a request that waits for a step-up and holds nothing meanwhile', async () => {
+  it('is ended everywhere by a request that waits for a step-up and holds no lock while it waits', async () => {
     const { token, session: other, email } = await signUp()
     const credentials = { email, password: 'correct horse' }
     const { body } = await server.call('POST', '/token?grant_type=password', { body: credentials })

@@ -109,7 +109,7 @@ describe('POST /signup', () => {
     })
   })
 
-  it('refuses a destination elsewhere before it looks at anybody, and sends no mail', async () => {
+  it('refuses a destination elsewhere before it looks an account up, and sends no mail', async () => {
     const answer = await signUp({ email: 'to@example.com', password }, '/signup?redirect_to=https://evil.example')
     expect(answer.body).toMatchObject({ code: 400, error_code: 'validation_failed' })
     expect([await countOf('to@example.com'), await server.mails('to@example.com')]).toEqual([0, []])
@@ -259,7 +259,7 @@ describe('POST /signup', () => {
       expect(others.filter((code) => code !== 'request_timeout' && code !== 'user_already_exists')).toEqual([])
     })
 
-    it('does not open the account of somebody else who waits to be confirmed', async () => {
+    it('does not open the account of another user who waits to be confirmed', async () => {
       await server.set({ autoconfirm: 'off' })
       await signUp({ email: 'waiting@example.com', password })
       await server.set({ autoconfirm: 'on' })

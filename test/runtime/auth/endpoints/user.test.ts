@@ -168,7 +168,7 @@ describe('a bearer token', () => {
     }
   })
 
-  it('has to name a user and a session that exist', async () => {
+  it('must name a user and a session that exist', async () => {
     expect((await get(`Bearer ${server.anon}`)).body).toMatchObject({
       code: 403,
       error_code: 'bad_jwt',
@@ -401,7 +401,7 @@ describe('PUT /user', () => {
     })
   })
 
-  it('refuses an address that somebody else has', async () => {
+  it('refuses the address of another user', async () => {
     const other = await newUser()
     expect((await put({ email: other.email })).body).toMatchObject({ code: 422, error_code: 'email_exists' })
     expect((await put({ email: user.email })).status).toBe(200)

@@ -147,7 +147,7 @@ describe('a member', () => {
     expect((await post('/verify', { type: 'recovery', token_hash })).status).toBe(403)
   })
 
-  it('is refused an address that somebody took meanwhile, and nothing changes', async () => {
+  it('is refused an address that another user took in the meantime, and nothing changes', async () => {
     await server.set({ secure_email_change: 'off' })
     const { email, token, id } = await member()
     const next = newAddress()

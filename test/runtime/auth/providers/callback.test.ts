@@ -180,7 +180,7 @@ describe('the way back', () => {
     expect(await stage.byAddress(person.email)).toBeUndefined()
   })
 
-  it('lands at the site when the destination was taken off the list meanwhile', async () => {
+  it('lands at the site when the destination was taken off the list in the meantime', async () => {
     const back = await stage.goThrough(stage.newPerson(), '&redirect_to=https://listed.example.com/x')
     await stage.server.set({ redirect_allow_list: 'myapp://back' })
     onTestFinished(() => stage.server.set({ redirect_allow_list: 'myapp://back,https://listed.example.com/**' }))

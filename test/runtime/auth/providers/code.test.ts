@@ -77,7 +77,7 @@ describe('the code of a flow', () => {
     expect((await stage.exchange(late.code, late.verifier)).body.error_code).toBe('flow_state_expired')
   })
 
-  it('opens nothing for somebody who was banned meanwhile', async () => {
+  it('opens nothing for a user who was banned in the meantime', async () => {
     const person = stage.newPerson()
     const { code, verifier } = await issued(person)
     const ban = `update auth.users set banned_until = now() + interval '1 day' where email = $1`

@@ -106,7 +106,7 @@ describe('a destination', () => {
     expect(judge(asked)).toBe('refused')
   })
 
-  test('on the machine itself has to be listed, except for any port of the site on it', () => {
+  test('on the machine itself must be listed, except for any port of the site on it', () => {
     const local = { site_url: 'http://localhost:3000', redirect_allow_list: [] }
     expect(judgeRedirect('http://localhost:9999/x', local).kind).toBe('allowed')
     expect(judgeRedirect('http://127.0.0.1:3000/x', local).kind).toBe('refused')
@@ -261,7 +261,7 @@ describe('a destination', () => {
     /^https:\/\/(one|two)\.example\.org$/,
   ]
 
-  test('that is allowed leads there for every reader, and nobody is sent to another place on the way', () => {
+  test('that is allowed leads there for every reader, and no reader is sent to another place on the way', () => {
     fc.assert(
       fc.property(mangled, (asked) => {
         const url = judge(asked)
@@ -282,7 +282,7 @@ describe('a destination', () => {
     )
   })
 
-  test('of anybody else is refused, however it is written', () => {
+  test('of another site is refused, however it is written', () => {
     fc.assert(
       fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), (asked) => {
         fc.pre(!/^https?:\/\/(app|deep)\.example\.com|localhost|127\.0\.0\.1/.test(asked))

@@ -226,7 +226,7 @@ it('an answer says what to do where auth was never prepared', async () => {
   expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'auth_not_enabled' }])
 })
 
-describe('settings that would make everybody an administrator', () => {
+describe('settings that would make every caller an administrator', () => {
   test.each([
     [{ jwt_default_role: 'service_role' }, 'jwt_default_role'],
     [{ jwt_default_role: 'supabase_admin', admin_roles: ['service_role'] }, 'jwt_default_role'],

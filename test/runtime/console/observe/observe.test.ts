@@ -204,7 +204,7 @@ describe('the log', () => {
   })
 })
 
-it('a header says to the owner how long the parts of a request took, and to nobody else', async () => {
+it('a header shows the durations of the parts of a request to the owner alone', async () => {
   await serving({ SLOW_REQUEST_MS: '5000' }, async ({ graphql }) => {
     const owner = await graphql('{ __typename notesCollection { edges { cursor } } }', { apikey: keys.serviceRole })
     expect(owner.headers.get('server-timing')).toMatch(/^prepare;dur=[\d.]+, queue;dur=[\d.]+, database;dur=[\d.]+$/)

@@ -33,7 +33,7 @@ describe.each(lawMajors())("a role's own settings on PostgreSQL %i", (major) => 
   })
   afterAll(() => db.close())
 
-  test('hold for requests as that role within a second of a change, and for nobody else', async () => {
+  test('hold for requests as that role within a second of a change, and for no other role', async () => {
     expect(await shown('anon', 'statement_timeout')).toBe('30s')
     await alter('anon', `set statement_timeout = '300ms'`)
     expect(await shown('anon', 'statement_timeout')).toBe('300ms')

@@ -192,7 +192,7 @@ describe.each(lawMajors())('the mark of the schema with PostgreSQL %i', (major) 
     expect(Number(counterOf(await one(versionExpression)))).toBeGreaterThanOrEqual(20)
   })
 
-  test('as long as the mark is the newest one that is known, its counter is the one that everybody sees', async () => {
+  test('as long as the mark is the newest known one, its counter is the one that all sessions see', async () => {
     const tables = ['a', 'b', 'c'] as const
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ kind: fc.constant('change' as const), by: fc.constantFrom(...tables) }) },

@@ -111,7 +111,7 @@ describe('the embedded Postgres', () => {
     await orphan.stop()
   })
 
-  test('a postmaster.pid of a dead or foreign process is no obstacle', async () => {
+  test('a postmaster.pid of a dead or foreign process does not prevent a start', async () => {
     for (const pid of [2 ** 22 - 3, process.pid]) {
       await writeFile(join(folder, 'postmaster.pid'), `${pid}\n${folder}\n1700000000\n5432\n\n127.0.0.1\n\n`)
       await (await start()).stop()

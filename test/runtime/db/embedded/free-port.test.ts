@@ -6,7 +6,7 @@ import { freePort } from '../../../../runtime/db/embedded/free-port.ts'
 const lowestOutgoing = 32_768
 
 describe('a free port', () => {
-  it('is the wanted one where nobody listens on it, another one otherwise', async () => {
+  it('is the wanted one if it is free, a different one otherwise', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo

@@ -95,7 +95,7 @@ describe('the pool', () => {
       expect(await eventually(db, 3_000)).toEqual([['1']])
     }))
 
-  test('a connection cut while idle harms nobody', () =>
+  test('a connection cut while idle harms no request', () =>
     withPool({ url: proxied, schemas: ['public'], poolSize: 1 }, async (db) => {
       await db.run(exchange('select 1'))
       proxy.cut()

@@ -60,7 +60,7 @@ describe('connections under load', () => {
     await Promise.all(held)
   })
 
-  test('quick callers are answered while many strangers are slow, who have all connections once nobody is quick', async () => {
+  test('quick callers are answered while many strangers are slow, who have all connections without quick callers', async () => {
     const quick = (): Promise<unknown> => patient.run(exchange('select 1'), contextOf('quick', 'stranger'))
     for (let index = 0; index < 6; index += 1) await quick()
     await database.query('select pg_advisory_lock(1)')

@@ -63,7 +63,7 @@ describe('writes', () => {
     expect(writes.of('anna')).toEqual(at(1, 7))
   })
 
-  it('belong to their caller, unless everybody has to see them or they are not known', () => {
+  it('belong to their caller, unless all callers must see them or they are not known', () => {
     const writes = createWrites(0)
     writes.seen(1, at(1, 1))
     writes.note({ party: 'anna', position: at(1, 50) }, 2)
@@ -90,7 +90,7 @@ describe('writes', () => {
     expect(writes.of('ben')).toBe('unknown')
   })
 
-  it('count for everybody where too many have written', () => {
+  it('count for all callers where too many have written', () => {
     const writes = createWrites(0)
     writes.seen(1, at(1, 1))
     for (let party = 0; party <= 10_000; party += 1) writes.note({ party: `p${party}`, position: at(1, 10 + party) }, 2)

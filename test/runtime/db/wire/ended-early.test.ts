@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-test('a request that was not answered is no empty answer, whatever says that it is over', async () => {
+test('a request that was not answered is not an empty answer, whatever says that it is over', async () => {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
     sockets.push(socket)

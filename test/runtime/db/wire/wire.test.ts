@@ -70,7 +70,7 @@ const outgoing = fc
       .map((places): Outgoing => ({ ...sent, parsed: new Set(places) })),
   )
 
-test('a request is written as the manual has it, into memory of any size, which may have served another one', () => {
+test('a request is written as the manual has it, into memory of any size, which may have served another request', () => {
   const memories = [1_000, 16_384, 1_000_000].map((size) => Buffer.alloc(size, 0xff))
   fc.assert(
     fc.property(outgoing, (sent) => {

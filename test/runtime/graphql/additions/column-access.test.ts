@@ -78,7 +78,7 @@ describe('columns that are another thing for one role', () => {
   })
 })
 
-it('the setting of a role goes before that of others, and that of everybody is last', () => {
+it('the setting of a role goes before that of others, and that of all roles is last', () => {
   const facts = (role: string, at: number) => ({
     role,
     withheld: [role],

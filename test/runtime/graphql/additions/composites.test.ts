@@ -31,7 +31,7 @@ describe('composites: the setting', () => {
     ])
   })
 
-  it('serves what has a type and a name of the attributes, and is no input', () => {
+  it('serves attributes with a type and a name, and is not an input', () => {
     const [first] = built(on).model.manifest.composites ?? []
     expect(first?.fields.map(({ field }) => field)).toEqual(['street', 'point'])
     expect(built(on).entity('person').columns[1]).toMatchObject({ filter: true, order: false, input: false })

@@ -19,7 +19,7 @@ const shown = async () =>
     ),
   )
 
-it('the comment marks a field from the next request on, offers the directive meanwhile, and changes no answer', async () => {
+it('the comment marks a field from the next request on, offers the directive while it stands, and changes no answer', async () => {
   const query = '{ noteCollection { edges { node { body } } } }'
   const before = await service.graphql(query)
   const plain = await shown()

@@ -16,7 +16,7 @@ describe('enumArrays: the setting', () => {
       relations: [table('shirt', [column('id', 'int4', { notNull: true })], { comment: ofTable })],
     })
 
-  it('is off until somebody switches it on; the table goes before its schema', () => {
+  it('is off until a comment switches it on; the table goes before its schema', () => {
     const enabled = (...comments: Parameters<typeof built>) => built(...comments).entity('shirt').enumArrays
     expect(enabled(null, null)).toBeUndefined()
     expect(enabled(null, on)).toBe(true)

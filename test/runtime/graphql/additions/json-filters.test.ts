@@ -27,7 +27,7 @@ const sql = `
 describe('jsonFilters: answers', () => {
   const service = forSuite(createTestService, { sql })
 
-  it('refuse what is no JSON and no path, with the code of the database', async () => {
+  it('refuse values that are not JSON or not a path, with the code of the database', async () => {
     const ask = (condition: string) =>
       service.graphql(`{ docCollection(filter: {body: ${condition}}) { edges { cursor } } }`)
     expect(messagesOf(await ask('{contains: {a: 1}}'))).toEqual(['Invalid input for JSON type'])

@@ -24,7 +24,7 @@ const sql = `
 describe('search: answers', () => {
   const service = forSuite(createTestService, { sql })
 
-  it('refuse what is no query and a configuration that is not there', async () => {
+  it('refuse an invalid query and a missing configuration', async () => {
     const ask = (condition: string) => service.graphql(`{ docCollection(filter: ${condition}) { edges { cursor } } }`)
     expect(messagesOf(await ask('{title: {search: "fox"}}'))).toEqual([
       'Expected value of type "SearchQuery", found "fox".',

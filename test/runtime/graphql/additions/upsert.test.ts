@@ -22,7 +22,7 @@ describe('upsert: the setting', () => {
       relations: [table('user', columns, { comment: ofTable, uniqueKeys })],
     })
 
-  it('is off until somebody switches it on; the table goes before its schema', () => {
+  it('is off until a comment switches it on; the table goes before its schema', () => {
     const enabled = (...comments: Parameters<typeof built>) => built(...comments).entity('user').upsert
     expect(enabled(null, null)).toBeUndefined()
     expect(built(null, null).entity('user')).not.toHaveProperty('uniqueKeys')

@@ -123,7 +123,7 @@ describe('createHandler', () => {
     expect(await told(new Request(url, { headers }))).toEqual([200, mine])
   })
 
-  it('refuses who is nobody, and what is no request, as the server does', async () => {
+  it('refuses unknown callers and malformed requests, as the server does', async () => {
     const asked = byHash(documents.mine, { n: 1 })
     const outdated = bearer({ exp: 1 })
     expect(await code(post(asked, { apikey: '' }))).toEqual([401, 'KEY_MISSING'])

@@ -37,7 +37,7 @@ it('the lender ends what failed, what is not good any more, and what is not kept
   expect(ended.splice(0)).toEqual([4])
 })
 
-it('the lender ends connections that are kept beside one that ended on its own, and lets nobody wait where none are kept', async () => {
+it('the lender ends connections that are kept beside one that ended on its own, and lets no caller wait where none are kept', async () => {
   const lost = new Set<number>()
   const gone: number[] = []
   let count = 0
@@ -59,7 +59,7 @@ it('the lender ends connections that are kept beside one that ended on its own, 
   expect(await Promise.all([3, 4, 5].map(() => unkept.use((one) => Promise.resolve(one))))).toEqual([3, 4, 5])
 })
 
-it('the lender forgets a caller that leaves while waiting, so that another one may wait', async () => {
+it('the lender forgets a caller that leaves while waiting, so that another caller may wait', async () => {
   const pool = open(true)
   let releaseOne = (): void => undefined
   const held = pool.use(() => new Promise<void>((resolve) => (releaseOne = resolve)))

@@ -83,7 +83,7 @@ describe('a body that is read quickly', () => {
     expect(readBodyQuickly(text).unread).toBe(text)
     expect(readBodyQuickly(`{"query":"{a}#${'9'.repeat(70_000)}"}`).unread).toBeUndefined()
   })
-  it('refuses what is no object, and what is nested too deeply', () => {
+  it('refuses values other than objects, and values that are nested too deeply', () => {
     const brackets = `${'['.repeat(9_000)}${']'.repeat(9_000)}`
     expect(outcomeOf(() => readBodyQuickly(brackets))).toBe('BODY_MALFORMED')
     expect(outcomeOf(() => readBodyQuickly(`{"query":"{a}","variables":${brackets}}`))).toBe('BODY_MALFORMED')

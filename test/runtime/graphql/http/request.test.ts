@@ -71,7 +71,7 @@ describe('a POST body', () => {
     expect(refusal(() => readBody(`{"query":"{a}","extensions":${json}}`))).toMatch(/extensions must be an object/)
   })
 
-  it('with an operation name that is no text is refused', () => {
+  it('with an operation name that is not a text is refused', () => {
     expect(refusal(() => readBody('{"query":"{a}","operationName":1}'))).toMatch(/operationName must be a string/)
   })
 

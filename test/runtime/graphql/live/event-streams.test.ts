@@ -38,7 +38,7 @@ const titlesOf = (data: string | undefined): readonly string[] =>
   JSON.parse(data ?? '').data.postsCollection.edges.map(({ node }: { node: { title: string } }) => node.title)
 
 describe('a stream of events', () => {
-  it('has the current answer first, and another one when that changes', async () => {
+  it('has the current answer first, and a new one when that changes', async () => {
     const stream = await open()
     expect(stream.type).toBe('text/event-stream; charset=utf-8')
     const first = await stream.next()
@@ -67,7 +67,7 @@ describe('a stream of events', () => {
     expect(server.runs()).toBe(runs)
   })
 
-  it('makes one run of a burst, and one more of what changes meanwhile', async () => {
+  it('makes one run of a burst, and one more of the changes during it', async () => {
     const stream = await open()
     await stream.next()
     const runs = server.runs()

@@ -226,7 +226,7 @@ describe('a hub', () => {
     hub.stop()
   })
 
-  it('gives up the run of a watch that nobody is left of', async () => {
+  it('gives up the run of a watch without streams', async () => {
     let gone: (() => boolean) | null = null
     const { hub } = create({
       answer: (_request, _caller, context) => {

@@ -42,7 +42,7 @@ const titles = 'subscription { postsCollection(orderBy: [{id: AscNullsLast}]) { 
 const nodesOf = (data: any): readonly string[] => data.postsCollection.edges.map((edge: any) => edge.node.title)
 
 describe('a service with live tables', () => {
-  it('reports what anybody commits, cascades and policies included', async () => {
+  it('reports the commits of all sessions, cascades and policies included', async () => {
     await serving(async (project) => {
       const posts = await open(project, titles)
       const nested = await open(
@@ -211,7 +211,7 @@ describe('a service with live tables', () => {
     while ((socket as WebSocket | null)?.readyState !== WebSocket.CLOSED) await pause(5)
   })
 
-  it('notices that a role lost another one', async () => {
+  it('notices that a role lost a membership', async () => {
     await db.query('alter role authenticated inherit; create role readers; grant select on posts, members to readers')
     await db.query('grant readers to authenticated; revoke select on posts from authenticated')
     await serving(async (project) => {

@@ -38,7 +38,7 @@ describe('0.10 depth', () => {
     ])
     expect(await codeOf(levels(33))).toBe('DOCUMENT_TOO_DEEP')
   })
-  it('counts through named and inline fragments, which are no levels themselves', async () => {
+  it('counts through named and inline fragments, which are not levels themselves', async () => {
     const through = (count: number): string =>
       `{ personByPk(id: 1) { ...F0 } } ${times(count, (index) => `fragment F${index} on Person { ... { boss { ...F${index + 1} } } }`)} fragment F${count} on Person { ... on Person { ... { id } } }`
     expect(JSON.stringify(await ask(through(30)))).toContain('"id":1')
@@ -145,7 +145,7 @@ describe('documents of any size', () => {
     const alias = 'a'.repeat(100_000)
     expect(await ask(`{ ${alias}: personByPk(id: 1) { ${alias}: id } }`)).toEqual({ [alias]: { [alias]: 1 } })
   })
-  it('answers more problems than anybody reads with a hundred and a word', async () => {
+  it('answers a hundred of many problems, and says that there are more', async () => {
     const messages = await refused(`{ ${times(10_000, (index) => `personCollectio${index}`)} }`)
     expect(messages).toHaveLength(101)
     expect(messages[100]).toBe('Too many validation errors, error limit reached. Validation aborted.')

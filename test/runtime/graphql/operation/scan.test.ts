@@ -101,7 +101,7 @@ describe('the nesting of a text', () => {
 })
 
 describe('a heavy text', () => {
-  it('is no document that a client would write', () => {
+  it('is not a document that a client would write', () => {
     const client = `query Q($id:Int){${Array.from({ length: 30 }, (_, index) => `a${index}:notesCollection(first:10,filter:{id:{eq:$id}}){edges{node{...F}}}`).join(' ')}} fragment F on notes{id body tags}`
     expect(isHeavy(scan(client))).toBe(false)
   })

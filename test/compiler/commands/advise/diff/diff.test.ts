@@ -360,7 +360,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     expect(ran.stdout).toContain('Posts.title was removed.  (anon)')
   })
 
-  it('reports a default order that comes or is another one', async () => {
+  it('reports a default order that is new or differs', async () => {
     const order = (direction: string): string =>
       `comment on table posts is '@graphql({"defaultOrder": [{"title": "${direction}"}]})';`
     expect((await migrate(order('AscNullsLast'))).stdout).toContain('Collections of Posts have a default order now')
@@ -370,7 +370,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     expect((await migrate('comment on table posts is null')).stdout).toContain('have no default order now')
   })
 
-  it('reports a default filter that comes or is another one', async () => {
+  it('reports a default filter that is new or differs', async () => {
     const filter = (title: string): string =>
       `comment on table posts is '@graphql({"defaultFilter": {"title": {"neq": "${title}"}}})';`
     expect((await migrate(filter('a'))).stdout).toContain('Collections of Posts have a default filter now')
