@@ -1,3 +1,4 @@
+import { addToCount } from '../byte-budget.ts'
 import { createLru } from '../caches.ts'
 
 /** Strangers are anon and guests, members have signed in, service holds the service_role key. */
@@ -106,6 +107,7 @@ interface HeldCounts {
   readonly kinds: Readonly<Record<PartyKind, number>>
   readonly heldBy: (party: string) => number
   readonly count: (sharer: Sharer, by: 1 | -1) => void
+  readonly resting: { readonly count: number }
   /** A party has one more until the result is called. */
   readonly hold: (party: string) => () => void
 }
@@ -113,22 +115,24 @@ interface HeldCounts {
 function createHeldCounts(): HeldCounts {
   const parties = new Map<string, number>()
   const kinds = { stranger: 0, member: 0, service: 0 }
-  const heldBy = (party: string): number => parties.get(party) ?? 0
-  const add = (party: string, by: 1 | -1): void => {
-    const sum = heldBy(party) + by
-    if (sum === 0 && parties.size > mostRemembered) parties.delete(party)
-    else parties.set(party, sum)
-  }
+  const resting = { count: 0 }
   return {
     kinds,
-    heldBy,
+    resting,
+    heldBy: (party) => parties.get(party) ?? 0,
     count: ({ party, kind }, by) => {
-      add(party, by)
+      const sum = (parties.get(party) ?? 0) + by
+      if (sum === 0 && parties.size > mostRemembered) parties.delete(party)
+      else parties.set(party, sum)
       kinds[kind] += by
     },
     hold: (party) => {
-      add(party, 1)
-      return () => add(party, -1)
+      const add = (by: 1 | -1): void => {
+        addToCount(parties, party, by)
+        resting.count += by
+      }
+      add(1)
+      return () => add(-1)
     },
   }
 }
@@ -148,7 +152,7 @@ export function createPlaces(
   const [max, most] = [size + beyond, limitsOf(size, speed !== undefined)]
   const paces = speed === undefined ? null : createPaces(speed, now)
   const slowMs = speed?.slowMs ?? Infinity
-  const { kinds, heldBy, count, hold: rest } = createHeldCounts()
+  const { kinds, resting, heldBy, count, hold: rest } = createHeldCounts()
   /** Without order. */
   const held: Lease[] = []
   /** Only then places are counted, so that a request costs no timer. */
@@ -182,7 +186,7 @@ export function createPlaces(
     admits,
     isFull,
     mayTake: (sharer) => {
-      if (held.length === 0) return sharer === undefined || heldBy(sharer.party) === 0
+      if (held.length === 0 && resting.count === 0) return true
       if (held.length >= max) return false
       const workClass = classOf(sharer)
       return !isFull(sharer, workClass) && admits(workClass)

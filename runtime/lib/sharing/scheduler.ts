@@ -101,7 +101,7 @@ export function createScheduler({ queue: limits, rests = 0, ...options }: Schedu
       } finally {
         clearInterval(watching)
         const ms = ownMs?.()
-        if (sharer !== undefined && queue.waitsWith({ sharer })) rest(sharer.party, rests * (ms ?? 0))
+        if (rests > 0 && sharer !== undefined && queue.waitsWith({ sharer })) rest(sharer.party, rests * (ms ?? 0))
         places.release(lease, ms)
         if (queue.waiting.count > 0) fill()
       }
