@@ -128,9 +128,10 @@ const record = (
     end if;
     if is_recorded then
       -- Under a lock that no table becomes live beside: the triggers of live tables follow each change.
-      if changed is null and pg_catalog.pg_try_advisory_xact_lock(${restingLock})
-        and not exists (select from catalograph.live_roots()) then
-        perform pg_catalog.set_config('catalograph.changed', 'all', true);
+      if changed is null and not exists (select from catalograph.live_roots()) then
+        if pg_catalog.pg_try_advisory_xact_lock(${restingLock}) and not exists (select from catalograph.live_roots()) then
+          perform pg_catalog.set_config('catalograph.changed', 'all', true);
+        end if;
       end if;
     else
     drawn := pg_catalog.hashtextextended(pg_catalog.gen_random_uuid()::text, 0);
