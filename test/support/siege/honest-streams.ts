@@ -54,6 +54,7 @@ export function startHonestStreams({ town, random, verdicts, stalls, promptMs }:
   }
 
   const firstAnswer = async (stream: EventClient): Promise<string | null> => {
+    if (!stream.type.startsWith('text/event-stream')) return (await stream.body()).slice(0, 200)
     const event = await stream.next()
     return event?.event === 'next' ? null : (event?.data ?? `it ended: ${stream.status}`)
   }
