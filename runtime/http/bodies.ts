@@ -19,7 +19,7 @@ export function boundBodies(
 ): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (isShort(request) || reply.raw.destroyed) return done(null, payload)
-    const holding = bodies.open(sourceOf(request))
+    const holding = bodies.open({ party: sourceOf(request) })
     let refused = false
     // The reader of the body listens right after this, before its first byte.
     payload.on('data', (chunk: Buffer) => {
@@ -51,7 +51,7 @@ export const receiveBody = (request: IncomingMessage, response: ServerResponse, 
   new Promise((resolve, reject) => {
     const { bodyLimitBytes, bodies, sourceOf } = limits
     if (Number(request.headers['content-length'] ?? 0) > bodyLimitBytes) throw new HttpFailure('BODY_TOO_LARGE')
-    const holding = isShort(request) ? null : bodies.open(sourceOf(request))
+    const holding = isShort(request) ? null : bodies.open({ party: sourceOf(request) })
     if (holding !== null) response.once('close', holding.release)
     const chunks: Buffer[] = []
     let length = 0

@@ -1,12 +1,21 @@
 import { createDeadlines } from './timers.ts'
 
-/** Memory that parties share: each party's holdings are counted and limited. Only large objects count. */
+/** A party whose bytes are counted; strangers are also counted together. */
+export interface ByteOwner {
+  readonly party: string
+  readonly kind?: 'stranger' | 'member' | 'service'
+}
+
+/**
+ * Memory that parties share: each party's holdings are counted and limited, and strangers together leave the share of one
+ * party. Only large objects count.
+ */
 export interface ByteBudget {
-  readonly open: (party: string) => Holding
+  readonly open: (owner: ByteOwner) => Holding
   /** Whether a party could take this many more bytes. */
-  readonly hasRoom: (party: string, bytes: number) => boolean
+  readonly hasRoom: (owner: ByteOwner, bytes: number) => boolean
   /** Waits for that without taking them; false after the given milliseconds. */
-  readonly room: (party: string, bytes: number, ms: number) => Promise<boolean>
+  readonly room: (owner: ByteOwner, bytes: number, ms: number) => Promise<boolean>
   /** Whether a request waits. */
   readonly isWanted: () => boolean
   /** The bytes that are held in total. */
@@ -36,21 +45,31 @@ const lookEveryMs = 50
 /** Tries to take what it waits for; true on success. */
 type Waiting = () => boolean
 
-export function createByteBudget({ bytes: most, share }: BudgetSize): ByteBudget {
+/** The bytes that parties hold, and their limits. */
+function createByteCounts({ bytes: most, share }: BudgetSize) {
   const parties = new Map<string, number>()
+  const usage = { bytes: 0 }
+  const mostOfStrangers = Math.max(share, most - share)
+  let ofStrangers = 0
+  return {
+    usage,
+    hasRoom: ({ party, kind }: ByteOwner, bytes: number): boolean =>
+      usage.bytes + bytes <= most &&
+      (parties.get(party) ?? 0) + bytes <= share &&
+      (kind !== 'stranger' || ofStrangers + bytes <= mostOfStrangers),
+    add: ({ party, kind }: ByteOwner, bytes: number): void => {
+      usage.bytes += bytes
+      if (kind === 'stranger') ofStrangers += bytes
+      addToCount(parties, party, bytes)
+    },
+  }
+}
+
+export function createByteBudget(size: BudgetSize): ByteBudget {
+  const { usage, hasRoom, add } = createByteCounts(size)
   /** In the order of arrival; if one finds no room, later ones may try. */
   const waiting = new Set<Waiting>()
   const setDeadline = createDeadlines(lookEveryMs)
-  const usage = { bytes: 0 }
-
-  const hasRoom = (party: string, bytes: number): boolean =>
-    usage.bytes + bytes <= most && (parties.get(party) ?? 0) + bytes <= share
-  const add = (party: string, bytes: number): void => {
-    usage.bytes += bytes
-    const held = (parties.get(party) ?? 0) + bytes
-    if (held === 0) parties.delete(party)
-    else parties.set(party, held)
-  }
   const letIn = (): void => {
     for (const attempt of waiting) if (attempt()) waiting.delete(attempt)
   }
@@ -73,15 +92,15 @@ export function createByteBudget({ bytes: most, share }: BudgetSize): ByteBudget
     }
   }
 
-  const open = (party: string): Holding => {
+  const open = (owner: ByteOwner): Holding => {
     let held = 0
     let stopWaiting: (() => void) | null = null
     const force = (bytes: number): void => {
       held += bytes
-      add(party, bytes)
+      add(owner, bytes)
     }
     const take = (bytes: number): boolean => {
-      if (!hasRoom(party, bytes)) return false
+      if (!hasRoom(owner, bytes)) return false
       force(bytes)
       return true
     }
@@ -94,7 +113,7 @@ export function createByteBudget({ bytes: most, share }: BudgetSize): ByteBudget
       release: () => {
         stopWaiting?.()
         if (held === 0) return
-        add(party, -held)
+        add(owner, -held)
         held = 0
         letIn()
       },
@@ -103,10 +122,10 @@ export function createByteBudget({ bytes: most, share }: BudgetSize): ByteBudget
   return {
     open,
     hasRoom,
-    room: (party, bytes, ms) =>
+    room: (owner, bytes, ms) =>
       new Promise((resolve) => {
-        if (hasRoom(party, bytes)) resolve(true)
-        else waitFor(() => hasRoom(party, bytes), ms, resolve)
+        if (hasRoom(owner, bytes)) resolve(true)
+        else waitFor(() => hasRoom(owner, bytes), ms, resolve)
       }),
     isWanted: () => waiting.size > 0,
     usage,

@@ -1,5 +1,5 @@
 import type { Exchange, RequestContext } from '../../contract/execution.ts'
-import type { ByteBudget } from '../../lib/byte-budget.ts'
+import type { ByteBudget, ByteOwner } from '../../lib/byte-budget.ts'
 import { createLru } from '../../lib/caches.ts'
 import type { Grow } from '../wire/exchange.ts'
 
@@ -40,7 +40,7 @@ export const patienceMs = 5_000
 const mostKnown = 1_000
 
 /** Our own exchanges are one party. */
-const partyOf = (context: Context): string => context?.party ?? ''
+const holderOf = (context: Context): ByteOwner => context ?? { party: '' }
 
 const longestSubject = 1_000
 
@@ -51,7 +51,7 @@ const longestSubject = 1_000
 function subjectOf({ statements }: Exchange, context: Context): string | null {
   const asked = statements.flatMap(({ name, values }) => [name, ...values])
   const length = asked.reduce((sum, one) => sum + (one?.length ?? 0), 0)
-  return length > longestSubject ? null : [partyOf(context), ...asked].join('\0')
+  return length > longestSubject ? null : [holderOf(context).party, ...asked].join('\0')
 }
 
 export function createAnswerMemory({ answers, mostPaused }: AnswerMemoryOptions): AnswerMemory {
@@ -64,7 +64,7 @@ export function createAnswerMemory({ answers, mostPaused }: AnswerMemoryOptions)
   }
 
   const track = (exchange: Exchange, context: Context): TrackedAnswer => {
-    const holding = answers.open(partyOf(context))
+    const holding = answers.open(holderOf(context))
     let had = 0
     let isPaused = false
     const resume = (): void => {
@@ -104,8 +104,8 @@ export function createAnswerMemory({ answers, mostPaused }: AnswerMemoryOptions)
   return {
     usage: answers.usage,
     large,
-    isAvailable: (exchange, context) => answers.hasRoom(partyOf(context), likely(exchange, context)),
-    wait: (exchange, context, ms) => answers.room(partyOf(context), likely(exchange, context), ms),
+    isAvailable: (exchange, context) => answers.hasRoom(holderOf(context), likely(exchange, context)),
+    wait: (exchange, context, ms) => answers.room(holderOf(context), likely(exchange, context), ms),
     track,
     onSmallAnswer: (exchange, context) => {
       const subject = lengths.size === 0 ? null : subjectOf(exchange, context)

@@ -56,7 +56,7 @@ export function openEventStream(
   answers: ByteBudget,
   { asked, owner, credentials }: AskedStream,
 ): Promise<GraphqlResponse | null> {
-  const unsent = answers.open(owner.party)
+  const unsent = answers.open(owner)
   return new Promise((resolve) => {
     let leave = (): void => undefined
     let hasBegun = false

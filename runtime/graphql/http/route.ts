@@ -134,7 +134,7 @@ async function respond(call: HttpCall, route: GraphqlRoute, stages: Stages): Pro
   for (const pair of outcomeHeaders[outcome][media]) headers.push(...pair)
   const isStream = wanted.isStream && (outcome === 'ok' || outcome === 'failed')
   const body = isStream ? eventsOf(response) : response.body
-  if (body instanceof LongBody) hold(call, body, route.answers.open(context.party))
+  if (body instanceof LongBody) hold(call, body, route.answers.open(context))
   sendAnswer(call, statusTable[outcome][media], isStream ? eventStreamType : contentTypes[media], body)
 }
 

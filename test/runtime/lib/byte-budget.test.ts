@@ -1,25 +1,39 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createByteBudget } from '../../../runtime/lib/byte-budget.ts'
+import { createByteBudget, type ByteOwner } from '../../../runtime/lib/byte-budget.ts'
+
+const byteOwner = (party: string, kind: ByteOwner['kind'] = 'member'): ByteOwner => ({ party, kind })
 
 describe('a budget of bytes', () => {
   it('gives a party its share and no more, and others theirs', () => {
     const budget = createByteBudget({ bytes: 100, share: 25 })
-    const [first, second, other] = [budget.open('a'), budget.open('a'), budget.open('b')]
+    const [first, second, other] = [
+      budget.open(byteOwner('a')),
+      budget.open(byteOwner('a')),
+      budget.open(byteOwner('b')),
+    ]
     expect([first.take(20), second.take(6), second.take(5), other.take(25)]).toEqual([true, false, true, true])
     expect(budget.usage.bytes).toBe(50)
     first.release()
-    expect([second.take(20), budget.hasRoom('a', 1)]).toEqual([true, false])
+    expect([second.take(20), budget.hasRoom(byteOwner('a'), 1)]).toEqual([true, false])
+  })
+  it('keeps a share for others than strangers', () => {
+    const budget = createByteBudget({ bytes: 100, share: 25 })
+    const strangers = ['a', 'b', 'c', 'd'].map((party) => budget.open(byteOwner(party, 'stranger')))
+    expect(strangers.map((holding) => holding.take(25))).toEqual([true, true, true, false])
+    expect(budget.open(byteOwner('user')).take(25)).toBe(true)
+    strangers[0]?.release()
+    expect(strangers[3]?.take(25)).toBe(true)
   })
   it('lets those in who wait for room, and past one for whom there is none yet', async () => {
     const budget = createByteBudget({ bytes: 100, share: 60 })
-    const [large, small] = [budget.open('a'), budget.open('b')]
+    const [large, small] = [budget.open(byteOwner('a')), budget.open(byteOwner('b'))]
     large.take(60)
     small.take(40)
     const told: string[] = []
-    budget.open('a').wait(60, 5_000, (taken) => told.push(`a ${taken}`))
-    budget.open('c').wait(40, 5_000, (taken) => told.push(`c ${taken}`))
-    const room = budget.room('d', 1, 5_000)
+    budget.open(byteOwner('a')).wait(60, 5_000, (taken) => told.push(`a ${taken}`))
+    budget.open(byteOwner('c')).wait(40, 5_000, (taken) => told.push(`c ${taken}`))
+    const room = budget.room(byteOwner('d'), 1, 5_000)
     small.release()
     expect(told).toEqual(['c true'])
     large.release()
@@ -28,9 +42,9 @@ describe('a budget of bytes', () => {
   })
   it('ends a waiting that is in vain', async () => {
     const budget = createByteBudget({ bytes: 10, share: 10 })
-    budget.open('a').force(12)
-    expect(await budget.room('a', 1, 20)).toBe(false)
-    expect(await new Promise((resolve) => budget.open('b').wait(1, 20, resolve))).toBe(false)
+    budget.open(byteOwner('a')).force(12)
+    expect(await budget.room(byteOwner('a'), 1, 20)).toBe(false)
+    expect(await new Promise((resolve) => budget.open(byteOwner('b')).wait(1, 20, resolve))).toBe(false)
     expect(budget.usage.bytes).toBe(12)
   })
   it('never gives more than there is, answers each caller once, and has all of it back in the end', () => {
@@ -42,7 +56,10 @@ describe('a budget of bytes', () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
         const budget = createByteBudget({ bytes: 100, share: 40 })
-        const holdings = Array.from({ length: 10 }, (_, index) => ({ held: 0, holding: budget.open(`p${index % 3}`) }))
+        const holdings = Array.from({ length: 10 }, (_, index) => ({
+          held: 0,
+          holding: budget.open(byteOwner(`p${index % 3}`)),
+        }))
         let tellings = 0
         let waits = 0
         const check = (): void => {
@@ -62,7 +79,7 @@ describe('a budget of bytes', () => {
             one.held = 0
             one.holding.release()
           } else if (kind === 'take' && one.holding.take(bytes)) one.held += bytes
-          else if (kind === 'wait' && !waiting.has(at) && !budget.hasRoom(`p${at % 3}`, bytes)) {
+          else if (kind === 'wait' && !waiting.has(at) && !budget.hasRoom(byteOwner(`p${at % 3}`), bytes)) {
             waits += 1
             waiting.add(at)
             one.holding.wait(bytes, 60_000, (taken) => {

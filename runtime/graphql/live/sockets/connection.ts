@@ -79,7 +79,7 @@ export function serveSocket(
   stream: Duplex,
   handshake: Handshake,
 ): () => void {
-  const unsent = parts.answers.open(handshake.source)
+  const unsent = parts.answers.open({ party: handshake.source })
   const outlet = createOutlet(socket, stream, unsent)
   const stopWaiting = parts.setDeadline(initTimeoutMs, () => outlet.close(closings.initTimeout))
   const served: ServedSocket = {

@@ -38,7 +38,7 @@ export function countUnfinished(
   isAcknowledged: () => boolean,
   refuse: (closing: Closing) => void,
 ): void {
-  const holding = bodies.open(source)
+  const holding = bodies.open({ party: source })
   let bytes = 0
   let held = 0
   let stopClock: (() => void) | null = null

@@ -150,9 +150,9 @@ function openStream(
 }
 
 /** Null: there is no memory for its request. */
-function create(hub: HubState, key: string, request: GraphqlRequest, { caller, party }: StreamOwner): LiveWatch | null {
-  const held = hub.requests.open(party)
-  if (!held.take(requestBytes(request, caller))) return null
+function create(hub: HubState, key: string, request: GraphqlRequest, owner: StreamOwner): LiveWatch | null {
+  const held = hub.requests.open(owner)
+  if (!held.take(requestBytes(request, owner.caller))) return null
   const { live: _, ...extensions } = request.extensions
   const watch: LiveWatch = {
     key,

@@ -231,7 +231,7 @@ function take(watch: LiveWatch, body: Buffer, kept: ByteBudget): boolean {
     id,
     answer: { id, body },
     patch: patchFor(watch, id, body),
-    kept: kept.open(watch.streams.values().next().value?.owner.party ?? ''),
+    kept: kept.open(watch.streams.values().next().value?.owner ?? { party: '' }),
     isKept: false,
   }
   return true

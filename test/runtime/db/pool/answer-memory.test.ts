@@ -52,7 +52,7 @@ const lengthOf = async (asked: Asked): Promise<number | undefined> => (await run
 
 /** Anyone who has an answer counts it, as the route does. */
 const hold = (party: string, bytes: number) => {
-  const holding = answers.open(party)
+  const holding = answers.open({ party })
   holding.force(bytes)
   return holding
 }
