@@ -194,7 +194,13 @@ export function createCell<L extends Running>(
   const refresh = (isOutdated: boolean): Promise<L> => {
     if (running !== null) return running
     lookedAt = now()
-    const loading = load(loaded, isOutdated).then((made) => (loaded = made))
+    const before = loaded
+    const loading = load(before, isOutdated).then(async (made) => {
+      // Others saw a later state in the meantime: what was compiled may hold there, too.
+      const kept = keep === undefined || loaded === before ? null : await keep(made).catch(() => null)
+      if (kept !== null) followSoon()
+      return (loaded = kept ?? made)
+    })
     if (alone) return loading
     running = loading.finally(() => (running = null))
     return running

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RequestContext } from '../../../../runtime/contract/execution.ts'
+import { createCell, type Running } from '../../../../runtime/graphql/run/request-state.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { followDatabase, type FollowedService } from '../../../support/followed.ts'
 import { forSuite } from '../../../support/for-suite.ts'
@@ -120,4 +121,21 @@ describe('a request beside changes of another table', () => {
       await service.close()
     }
   })
+})
+
+it('a compile that ends after a later state was seen takes its version', async () => {
+  const at = (version: string): Running => ({
+    engine: { revision: '', version, privileges: () => undefined as never, manifest: {} },
+    isFallback: false,
+  })
+  let end: (made: Running) => void = () => undefined
+  const compile = new Promise<Running>((resolve) => (end = resolve))
+  const loads = [Promise.resolve(at('1')), compile]
+  const keep = (one: Running): Promise<Running> => Promise.resolve({ ...one, engine: { ...one.engine, version: '3' } })
+  const cell = createCell<Running>(() => loads.shift() ?? compile, Date.now, { keep })
+  const first = await cell.current()
+  const compiled = cell.after(first, true)
+  expect((await cell.after(first, false)).engine.version).toBe('3')
+  end(at('2'))
+  expect((await compiled).engine.version).toBe('3')
 })
