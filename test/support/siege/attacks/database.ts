@@ -54,21 +54,27 @@ const outage: Attack['run'] = async (arms) => {
   await arms.rest(1_000)
 }
 
+const terminateAll = `select pg_terminate_backend(pid) from pg_stat_activity
+  where usename = 'authenticator' and datname = current_database()`
+
+/** One attempt is one transaction: within one, pg_stat_activity shows the sessions of its first look. */
+const tries = 100
+
 /** As where a database is dropped and made again: its sessions end, and the service's schema is gone. */
-const drop = `do $$ begin loop
-    perform pg_terminate_backend(pid) from pg_stat_activity
-      where usename = 'authenticator' and datname = current_database();
-    begin
-      set local lock_timeout = '100ms';
-      drop schema catalograph cascade;
-      exit;
-    exception when lock_not_available or deadlock_detected then null;
-    end;
-  end loop; end $$`
+const dropSchema = async (arms: Parameters<Attack['run']>[0], left = tries): Promise<void> => {
+  await arms.town.admin(terminateAll)
+  try {
+    await arms.town.admin(`set local lock_timeout = '100ms'; drop schema catalograph cascade`)
+  } catch (error) {
+    const { code } = error as { readonly code?: string }
+    if (left === 0 || (code !== '55P03' && code !== '40P01')) throw error
+    await dropSchema(arms, left - 1)
+  }
+}
 
 const unprepared: Attack['run'] = async (arms) => {
   await arms.rest(500)
-  await arms.town.admin(drop)
+  await dropSchema(arms)
   await arms.rest(60_000)
 }
 
