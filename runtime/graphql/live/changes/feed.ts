@@ -3,6 +3,7 @@ import type { ChangeFeed, ChangeListener, LiveRelation } from '../../../contract
 import { objectId } from '../../../contract/facts.ts'
 import type { ObjectId } from '../../../contract/manifest.ts'
 import { classifyConnecting } from '../../../db/failures/classify.ts'
+import { isAway } from '../../../db/failures/failures.ts'
 import { pauseMs, retries } from '../../../lib/retry.ts'
 import { createOpenFeedConnection, FeedFault } from './connection.ts'
 import type { WatchedRelation } from './gates.ts'
@@ -35,7 +36,7 @@ interface FeedState extends Omit<SessionParts, 'watched'> {
   readonly entries: Map<ObjectId, Entry>
   readonly closing: AbortController
   session: FeedSession | null
-  /** The attempt to connect that is under way. */
+  /** The next attempt to connect, which may begin after a pause. */
   starting: Promise<FeedSession> | null
   running: Promise<void> | null
   /** Why there is no session: a FeedFault, or the database is away. */
@@ -81,8 +82,7 @@ const watch = async (feed: FeedState, relation: LiveRelation, columns: readonly 
   if (isKnown && entry.roots.size > 0) return
   entry.columns = new Set([...entry.columns, ...columns])
   try {
-    const { gates } = await connected(feed)
-    await gates.open([entry])
+    await openGate(feed, entry)
   } catch (error) {
     if (!entry.isReported) entries.delete(entry.id)
     throw error
@@ -92,6 +92,19 @@ const watch = async (feed: FeedState, relation: LiveRelation, columns: readonly 
   if (entry.roots.size > 0) return
   entries.delete(entry.id)
   throw notReported(relation)
+}
+
+/** Once more where the session has ended: a new stream need not know of it. */
+const openGate = async (feed: FeedState, entry: Entry): Promise<void> => {
+  const session = await connected(feed)
+  try {
+    await session.gates.open([entry])
+  } catch (error) {
+    if (!isAway(error)) throw error
+    await session.ended.catch(() => undefined)
+    const { gates } = await connected(feed)
+    await gates.open([entry])
+  }
 }
 
 const entryOf = ({ entries }: FeedState, relation: LiveRelation): Entry => {
@@ -127,9 +140,10 @@ const connected = async (feed: FeedState): Promise<FeedSession> => {
 
 const run = async (feed: FeedState): Promise<void> => {
   const { signal } = feed.closing
+  let restMs = 0
   for (let attempt = 1; !signal.aborted; attempt += 1) {
     try {
-      feed.starting = start(feed)
+      feed.starting = sleep(restMs, undefined, { signal, ref: false }).then(() => start(feed))
       const made = await feed.starting
       attempt = 0
       await made.ended
@@ -139,10 +153,10 @@ const run = async (feed: FeedState): Promise<void> => {
     feed.session = null
     feed.fault ??= away()
     if (signal.aborted) return
-    // Its callers have received its failure.
+    // Its callers have received its failure; later ones wait for the next.
     feed.starting = null
     if (feed.entries.size === 0) break
-    await sleep(pauseMs(retries.liveChanges, attempt + 1), undefined, { signal, ref: false }).catch(() => undefined)
+    restMs = pauseMs(retries.liveChanges, attempt + 1)
   }
   feed.running = null
 }

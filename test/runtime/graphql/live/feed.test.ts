@@ -190,6 +190,22 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
     }
   })
 
+  test('a relation that is watched while the connections end waits for the next ones', async () => {
+    const { feed, changes } = open()
+    await feed.watch(posts, [])
+    for (const delayMs of [0, 1, 5, 20]) {
+      await overSessions(database).query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'catalograph' and datname = current_database()`)
+      await pause(delayMs)
+      await feed.watch(tags, [])
+      feed.unwatch(tags)
+      await pause(5)
+    }
+    await feed.watch(tags, [])
+    await database.query('insert into tags values (1)')
+    await until(() => changes.length === 1)
+  })
+
   test('changes of the schema and of roles are reported', async () => {
     const { feed, changes, unsure } = open({ pace: { compareMs: 20 } })
     await feed.watch(posts, [])
