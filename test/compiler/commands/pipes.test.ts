@@ -43,6 +43,7 @@ const rows: Readonly<Record<string, Row>> = {
   verify: { args: ['--minutes', '0.01'], exitCode: 0 },
   keys: { args: [], exitCode: 0 },
   auth: { args: ['status'], exitCode: 0 },
+  token: { args: ['--user', 'ada@example.com'], exitCode: 1 },
   mails: { args: ['--last', '200'], exitCode: 0, isLong: true },
   settings: { args: [], exitCode: 0 },
   help: { args: [], exitCode: 0 },
