@@ -1,8 +1,7 @@
 import { confirmAddress } from '../../runtime/auth/accounts/accounts.ts'
-import { emailAppMetadata } from '../../runtime/auth/rules/user-json.ts'
+import { insertAccount } from '../../runtime/auth/accounts/registration.ts'
 import { makeHash } from '../../runtime/auth/secrets/algorithms.ts'
-import { ensureEmailIdentity } from '../../runtime/auth/store/identities.ts'
-import { findUserByEmail, insertUser } from '../../runtime/auth/store/users.ts'
+import { findUserByEmail } from '../../runtime/auth/store/users.ts'
 import { withAuthDatabase } from './auth-database.ts'
 
 /** Of the embedded database, which only this machine reaches. */
@@ -16,13 +15,12 @@ const demoAccounts = [
 
 /** Creates the accounts, confirmed, with one password; in one transaction. */
 export async function createDemoAccounts(adminUrl: string): Promise<void> {
-  const passwordHash = await makeHash(demoPassword)
+  const hash = await makeHash(demoPassword)
   await withAuthDatabase(adminUrl, ({ transaction }) =>
     transaction(async (run) => {
       for (const { id, email } of demoAccounts) {
-        const user = { id, email, passwordHash, appMetadata: emailAppMetadata, userMetadata: {} }
-        await insertUser(run, user, { jwt_aud: 'authenticated', jwt_default_role: 'authenticated' })
-        await ensureEmailIdentity(run, id, { sub: id, email, email_verified: false, phone_verified: false })
+        const settings = { jwt_aud: 'authenticated', jwt_default_role: 'authenticated' }
+        await insertAccount(run, { id, email, data: {}, hash, token: '' }, settings)
         await confirmAddress(run, { id, email }, 'admin')
       }
     }),

@@ -1,10 +1,11 @@
+import { AuthFailure } from '../../runtime/auth/protocol/errors.ts'
 import { isUuid } from '../../runtime/auth/protocol/input.ts'
-import type { UserRow } from '../../runtime/auth/protocol/records.ts'
 import { createWhereReady } from '../../runtime/auth/schema/migrate.ts'
 import { createAccessTokens } from '../../runtime/auth/secrets/access-tokens.ts'
 import { createAuthState } from '../../runtime/auth/settings/store.ts'
 import { audit } from '../../runtime/auth/store/audit-log.ts'
-import { findUserByEmail, findUserById, instanceId } from '../../runtime/auth/store/users.ts'
+import { findUserByEmail, instanceId } from '../../runtime/auth/store/users.ts'
+import { issueToken } from '../../runtime/console/admin/issue-token.ts'
 import type { RunStatement } from '../../runtime/db/pool/statements.ts'
 import { ownerRole } from '../../runtime/identity/project-keys.ts'
 import type { Settings } from '../../runtime/settings/keys.ts'
@@ -46,12 +47,15 @@ interface WantedToken {
 
 async function issueFor(run: RunStatement, { settings, secret, user, seconds }: WantedToken): Promise<string> {
   const externalUrl = (): string => settings.baseUrl ?? `http://127.0.0.1:${settings.port}`
-  const state = await createAuthState({ run, whereReady: createWhereReady(run), externalUrl, now: Date.now })()
-  if (state.kind === 'disabled') throw new CommandFailure('auth is disabled; run catalograph auth enable')
-  const found: UserRow | null = await (isUuid(user) ? findUserById(run, user) : findUserByEmail(run, user))
-  if (found === null) throw new CommandFailure(`there is no user ${user}`)
-  const actor = { id: instanceId, email: ownerRole }
-  await audit(run, { action: 'token_issued', actor, address: null, traits: { user_id: found.id } })
-  const tokens = createAccessTokens(secret, Date.now)
-  return (await tokens.issue({ ...state.settings, jwt_exp: seconds }, found, null)).token
+  const state = createAuthState({ run, whereReady: createWhereReady(run), externalUrl, now: Date.now })
+  const id = isUuid(user) ? user : ((await findUserByEmail(run, user))?.id ?? '')
+  if (id === '') throw new CommandFailure(`there is no user ${user}`)
+  const entry = { action: 'token_issued', actor: { id: instanceId, email: ownerRole }, address: null } as const
+  const note = (): Promise<void> => audit(run, { ...entry, traits: { user_id: id } })
+  try {
+    const tools = { database: { run }, tokens: createAccessTokens(secret, Date.now) }
+    return (await issueToken({ tools, state }, id, note, seconds)).access_token
+  } catch (error) {
+    throw error instanceof AuthFailure ? new CommandFailure(error.message) : error
+  }
 }

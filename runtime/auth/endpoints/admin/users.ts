@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../../db/pool/statements.ts'
 import {
   checkAddressIsFree,
@@ -40,7 +41,6 @@ import type { UserRef, UserRow } from '../../protocol/records.ts'
 import { auditAdmin, noSuchUser, targetUser, existingUser } from './target-user.ts'
 import { hashOf, readAdminUser, type AdminUserInput } from './user-input.ts'
 import type { JsonObject } from '../../../lib/json.ts'
-import { randomUUID } from 'node:crypto'
 import { DatabaseFailure } from '../../../db/failures/failures.ts'
 import { refuse } from '../../protocol/errors.ts'
 import { pathId, pageHeaders, readPage } from '../../protocol/input.ts'

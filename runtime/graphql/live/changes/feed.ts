@@ -5,6 +5,7 @@ import type { ObjectId } from '../../../contract/manifest.ts'
 import { classifyConnecting } from '../../../db/failures/classify.ts'
 import { isAway } from '../../../db/failures/failures.ts'
 import { pauseMs, retries } from '../../../lib/retry.ts'
+import { within } from '../../../lib/timers.ts'
 import { createOpenFeedConnection, FeedFault } from './connection.ts'
 import type { WatchedRelation } from './gates.ts'
 import { openFeedSession, type FeedPace, type FeedSession, type SessionParts } from './session.ts'
@@ -94,14 +95,17 @@ const watch = async (feed: FeedState, relation: LiveRelation, columns: readonly 
   throw notReported(relation)
 }
 
+/** Milliseconds in which the end of a session follows the failure of its statement. */
+const endedMs = 1_000
+
 /** Once more where the session has ended: a new stream need not know of it. */
 const openGate = async (feed: FeedState, entry: Entry): Promise<void> => {
   const session = await connected(feed)
   try {
     await session.gates.open([entry])
   } catch (error) {
-    if (!isAway(error)) throw error
-    await session.ended.catch(() => undefined)
+    // A session that goes on has refused the gate.
+    if (!isAway(error) || !(await within(endedMs, session.ended))) throw error
     const { gates } = await connected(feed)
     await gates.open([entry])
   }
