@@ -10,10 +10,11 @@ import { registerAuth } from './auth/http/register.ts'
 import type { DashboardLink } from './console/opening.ts'
 import { registerDashboard } from './console/register.ts'
 import type { LiveStreams } from './graphql/http/event-stream.ts'
-import { createGraphqlFront, type GraphqlRoute } from './graphql/http/route.ts'
+import { createGraphqlFront, type Asker, type GraphqlRoute } from './graphql/http/route.ts'
 import { answerFailures, renderPlainFailure, sendFailure, type RenderBare, HttpFailure } from './http/boundary.ts'
 import type { HttpCall } from './http/call.ts'
-import { createSourceOf, requestIdOf } from './http/request-context.ts'
+import { clientAddress, createSourceOf, requestIdOf } from './http/request-context.ts'
+import { inPlaceOf } from './http/in-place-of.ts'
 import { originHeaders, type Origins, preflightHeaders } from './http/cors.ts'
 import { boundBodies, sendInPieces } from './http/bodies.ts'
 import { registerHealth } from './http/health.ts'
@@ -74,7 +75,8 @@ export function buildApp(parts: AppParts): App {
   const render = parts.auth === null ? undefined : toClientError
   const servers = parts.servers ?? createServers(usualServerLimits(parts, answers), render)
   const { origins = null, pathPrefix = null } = parts
-  const sourceOf = createSourceOf(parts.auth?.addressHeader ?? null)
+  const addressHeader = parts.auth?.addressHeader ?? null
+  const sourceOf = createSourceOf(addressHeader)
   const bodies = parts.bodies ?? createByteBudget(bodiesSize(parts.bodyLimitBytes, workers))
   const { request: observe = null, trace = null, http = null, metrics = null } = parts.observers ?? {}
   const graphql = createGraphqlFront({
@@ -86,7 +88,7 @@ export function buildApp(parts: AppParts): App {
     answers,
     observe,
     observeHttp: http && ((call, status) => http(observationOf(call, status))),
-    ended: parts.logsRequests ? (call) => parts.log(requestEvent(call)) : null,
+    ended: parts.logsRequests ? (call, asker) => parts.log(requestEvent(call, addressHeader, asker)) : null,
     trace,
     rateLimit: parts.rateLimit ?? null,
     live: parts.live ?? null,
@@ -116,10 +118,12 @@ export function buildApp(parts: AppParts): App {
   meetRequests(app, origins)
   boundBodies(app, sourceOf, bodies)
   sendInPieces(app)
-  if (parts.logsRequests) logRequests(app, parts.log)
+  if (parts.logsRequests) logRequests(app, parts.log, addressHeader)
   if (http !== null) observeRequests(app, http)
   answerFailures(app, parts.log, renderPlainFailure)
-  app.setNotFoundHandler((_request, reply) => sendFailure(reply, new HttpFailure('NOT_FOUND'), renderPlainFailure))
+  app.setNotFoundHandler(({ url }, reply) =>
+    sendFailure(reply, new HttpFailure('NOT_FOUND', inPlaceOf(url)), renderPlainFailure),
+  )
   registerHealth(app, parts.health)
   if (parts.auth !== null) {
     registerAuth(app, parts.auth)
@@ -223,20 +227,26 @@ const withoutPrefix = (url: string, prefix: string): string =>
   url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url
 
 /** Logs how each request ended, without the query string, which may contain data. */
-function logRequests(app: FastifyInstance, log: Log): void {
+function logRequests(app: FastifyInstance, log: Log, addressHeader: string | null): void {
   app.addHook('onResponse', ({ id, raw: request, arrivedAt }, { raw: response }, done) => {
-    log(requestEvent({ id, request, response, arrivedAt }))
+    log(requestEvent({ id, request, response, arrivedAt }, addressHeader))
     done()
   })
 }
 
-const requestEvent = ({ id, request, response, arrivedAt }: Ended): LogEvent => ({
+const requestEvent = (
+  { id, request, response, arrivedAt }: Ended,
+  addressHeader: string | null,
+  asker?: Asker,
+): LogEvent => ({
   kind: 'request',
   requestId: id,
   method: request.method ?? '',
   path: (request.url ?? '').split('?', 1)[0] ?? '',
   status: response.statusCode,
-  ms: performance.now() - arrivedAt,
+  ms: Math.round((performance.now() - arrivedAt) * 10) / 10,
+  address: clientAddress(request, addressHeader),
+  ...asker,
 })
 
 type Ended = Pick<HttpCall, 'id' | 'request' | 'response' | 'arrivedAt'>

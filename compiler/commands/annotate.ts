@@ -9,7 +9,7 @@ import { neededSettingsOf, ownerUrl } from './needed-settings.ts'
 
 export const annotateCommand: Command = {
   name: 'annotate',
-  summary: 'Write the COMMENT statements that a schema needs, so that no field is lost.',
+  summary: 'Write the COMMENT statements without which fields are lost.',
   description:
     'Prints SQL for review, and changes nothing: names for relations and columns that collide, derived from the columns\n' +
     'of foreign keys; names for objects and labels of enums that are not GraphQL names; and keys of views and of tables\n' +

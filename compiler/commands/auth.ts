@@ -21,7 +21,7 @@ const subcommands = {
 
 export const authCommand: Command = {
   name: 'auth',
-  summary: 'Enable auth and change its settings and mail templates, while it runs.',
+  summary: 'Enable auth, and change its settings and mail templates.',
   description: [
     ...Object.values(subcommands).map(({ usage, summary }) => `  ${usage}\n      ${summary}`),
     '',
@@ -36,6 +36,7 @@ export const authCommand: Command = {
     stdin: { value: null, help: 'set: read the value from standard input.' },
   },
   takes: 'SUBCOMMAND',
+  words: Object.keys(subcommands),
   run: async (options, terminal, [name, ...args]) => {
     const subcommand = findSubcommand(name)
     checkGiven(subcommand, options, args)

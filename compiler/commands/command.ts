@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util'
 import type { Environment } from '../../runtime/settings/sources.ts'
 import type { Stage } from './progress.ts'
 import { didYouMean } from '../../runtime/lib/text.ts'
-import { renderSettings } from '../../runtime/settings/startup-report.ts'
 
 export interface Terminal {
   readonly environment: Environment
@@ -33,6 +32,8 @@ export interface Command {
   readonly description: string
   readonly options: Readonly<Record<string, CommandOption>>
   readonly takes?: string
+  /** The first arguments that it knows, such as its subcommands; completed in shells. */
+  readonly words?: readonly string[]
   /** Why it cannot be run here, whatever its arguments are. */
   readonly lacking?: string
   /** Runs the command and resolves with the exit code. Rejects with CommandFailure for faults that the user can fix. */
@@ -118,26 +119,18 @@ function unknownOption(command: Command, rawName: string, name: string): Error {
   return misuse(`${command.name} has no option ${rawName}${advice}`)
 }
 
-export function renderHelp(commands: readonly Command[], environment: Environment): string {
-  return [
+/** A screen: settings have a command of their own. */
+export const renderHelp = (commands: readonly Command[]): string =>
+  [
     'catalograph: a GraphQL API compiled from the catalogue of a Postgres database',
     '',
-    'Usage: catalograph <command> [options]',
+    'Usage: catalograph COMMAND [options]',
     '',
     'Commands:',
     ...columns(commands.map(({ name, summary }) => [name, summary])),
-    ...columns([['help COMMAND', 'Explain one command.']]),
     '',
-    'Options:',
-    ...columns([
-      ['--help', 'Show this text.'],
-      ['--version', 'Show the version.'],
-    ]),
-    '',
-    'Settings (environment variables):',
-    renderSettings(environment),
+    'catalograph help COMMAND explains one, catalograph --version shows the version.',
   ].join('\n')
-}
 
 export function renderCommandHelp(command: Command): string {
   const options = Object.entries(command.options).map(([name, option]): readonly [string, string] => [

@@ -39,7 +39,7 @@ type Stage = keyof typeof stages
 
 export const compileCommand: Command = {
   name: 'compile',
-  summary: 'Compile the catalogue into artifacts that can be served without compiling.',
+  summary: 'Compile the catalogue into artifacts, from which to serve.',
   description:
     'Reads the database of DATABASE_OWNER_URL, or DATABASE_URL, and writes nothing to it. Diagnostics go to standard\n' +
     'error; if one of them is an error, no artifacts are written and the exit code is 1.\n\n' +

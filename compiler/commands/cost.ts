@@ -31,7 +31,7 @@ import { neededSettingsOf, loginDatabase } from './needed-settings.ts'
 
 export const costCommand: Command = {
   name: 'cost',
-  summary: 'Print what documents cost before they run, and fail in CI when one became more expensive.',
+  summary: 'Print what documents cost before they run.',
   description:
     'Reads plans from the database of DATABASE_URL (without it that of DATABASE_OWNER_URL, or the embedded one) for each\n' +
     'operation as the role, and runs no operation. A certificate has the rows at most as limits.rows counts them, the\n' +

@@ -26,7 +26,7 @@ import { neededSettingsOf, ownerUrl } from './needed-settings.ts'
 
 export const diffCommand: Command = {
   name: 'diff',
-  summary: 'Print what a migration changes in the API of each role, breaking changes first.',
+  summary: 'Print what a migration changes in the API of each role.',
   description:
     'Compares the database of DATABASE_OWNER_URL, or DATABASE_URL (without either the embedded one), with the state\n' +
     'before, which --against names. With --migration the command runs the files in one transaction that is rolled back,\n' +

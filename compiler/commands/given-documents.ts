@@ -42,16 +42,36 @@ export async function givenDocuments(pattern: string): Promise<readonly GivenDoc
  * Persisted Documents (GraphQL over HTTP, appendix A). @throws CommandFailure
  */
 function hashedDocuments(source: string, text: string): readonly GivenDocument[] {
-  const found = tryParseJson(text)
+  return textsByHash(source, tryParseJson(text)).map(([hash, document]) => {
+    const digits = hash.replace(/^sha256:/, '')
+    const other = otherHashes[digits.length]
+    if (other !== undefined) throw misuse(`--documents: "${hash}" in ${source} is as long as ${other}`)
+    if (typeof document !== 'string' || sha256Hex(document) !== digits)
+      throw misuse(`--documents: the text under "${hash}" in ${source} does not have this SHA-256`)
+    const names = operationNames(document).map((name) => name ?? hash.slice(0, 12))
+    return { source: `${source}#${names.join(',')}`, text: document, roles: null }
+  })
+}
+
+/** By their digits, the hashes that generators make unless their configuration names SHA-256. */
+const otherHashes: Readonly<Record<number, string>> = {
+  32: 'an MD5, and documents are known by their SHA-256: of relay-compiler set persistConfig.algorithm to SHA256',
+  40: 'a SHA-1, and documents are known by their SHA-256: of GraphQL Code Generator set persistedDocuments.hashAlgorithm to sha256',
+}
+
+const apolloFormat = 'apollo-persisted-query-manifest'
+
+/** @throws CommandFailure for a format that is not known */
+function textsByHash(source: string, found: unknown): readonly (readonly [hash: string, text: unknown])[] {
   if (!isJsonObject(found)) throw misuse(`--documents: ${source} holds no object of texts by their hashes`)
-  return Object.entries(found)
-    .filter(([hash]) => hash !== headerMember)
-    .map(([hash, document]) => {
-      if (typeof document !== 'string' || sha256Hex(document) !== hash.replace(/^sha256:/, ''))
-        throw misuse(`--documents: the text under "${hash}" in ${source} does not have this SHA-256`)
-      const names = operationNames(document).map((name) => name ?? hash.slice(0, 12))
-      return { source: `${source}#${names.join(',')}`, text: document, roles: null }
-    })
+  if (!('format' in found)) return Object.entries(found).filter(([hash]) => hash !== headerMember)
+  const { format, version, operations } = found
+  if (format === apolloFormat && version === 1 && Array.isArray(operations) && operations.every(isJsonObject))
+    return operations.map(({ id, body }) => [String(id), body])
+  const given = `${JSON.stringify(format)}, version ${JSON.stringify(version)}`
+  throw misuse(
+    `--documents: ${source} has the format ${given}; this reads texts by their SHA-256, and ${apolloFormat} of version 1`,
+  )
 }
 
 const misusedFile =

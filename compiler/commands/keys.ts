@@ -7,7 +7,7 @@ const subcommands: Readonly<Record<string, KeysSubcommand>> = { list, add, revok
 
 export const keysCommand: Command = {
   name: 'keys',
-  summary: 'Print the keys of the project, anon for browsers and service_role for servers; add and revoke keys.',
+  summary: 'Print the keys anon and service_role; add and revoke keys.',
   description: [
     'Each line has the role of a key, the key and its id. The keys are derived from JWT_SECRET, or from the secret of the',
     'embedded set-up; one secret gives the same keys each time. The service_role key bypasses every row-level security',
@@ -20,6 +20,7 @@ export const keysCommand: Command = {
   ].join('\n'),
   options: {},
   takes: '[SUBCOMMAND]',
+  words: Object.keys(subcommands),
   run: async (_given, terminal, [name, ...args]) => {
     const subcommand = name === undefined ? printKeys : subcommandOf(name)
     if (args.length !== subcommand.takes) throw misuse(`usage: catalograph keys ${subcommand.usage}`)

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { exitCodes, type Command } from './command.ts'
 import { createOutput } from './output.ts'
 import { createStage, unseen } from './progress.ts'
-import { runArguments } from './run.ts'
+import { isVersion, runArguments } from './run.ts'
 import { awaitStopSignal } from './signals.ts'
 
 /** In the order of the help. Each has its own imports, so only the named one is loaded. */
@@ -25,14 +25,17 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   auth: async () => (await import('./auth.ts')).authCommand,
   mails: async () => (await import('./mails.ts')).mailsCommand,
   settings: async () => (await import('./settings.ts')).settingsCommand,
+  completion: async () => (await import('./completion.ts')).completionOf(loadAll),
 }
+
+const loadAll = (): Promise<readonly Command[]> => Promise.all(Object.values(commands).map((one) => one()))
 
 /** The named command, none for the version, or all for the help and for unknown names. */
 const load = ([name = '', about = '']: readonly string[]): Promise<readonly Command[]> => {
-  if (name === '--version') return Promise.resolve([])
+  if (isVersion(name)) return Promise.resolve([])
   const meant = name === 'help' ? about : name
-  const found = Object.hasOwn(commands, meant) ? [commands[meant]] : Object.values(commands)
-  return Promise.all(found.flatMap((one) => one?.() ?? []))
+  const one = Object.hasOwn(commands, meant) ? commands[meant] : undefined
+  return one === undefined ? loadAll() : one().then((command) => [command])
 }
 
 /**

@@ -7,7 +7,7 @@ import { neededSettingsOf, ownerUrl } from './needed-settings.ts'
 
 export const reportCommand: Command = {
   name: 'report',
-  summary: 'Show the objects in the API of a role, the reasons for missing ones, and fixes.',
+  summary: 'Show what a role finds in the API, what it lacks and why.',
   description:
     'The schema report of every served schema, without a comment that enables it. It lists tables, views and functions\n' +
     'that are not in the API of the role, the remarks of the compiler, and faults of the database such as missing\n' +

@@ -23,7 +23,7 @@ export async function runArguments(
   } catch (error) {
     terminal.note(`catalograph: ${reasonOf(error)}`)
     if (error instanceof CommandFailure && error.exitCode === exitCodes.misused)
-      terminal.note('Try: catalograph --help')
+      terminal.note(`Try: catalograph ${helpAbout(commands, args)}`)
     return error instanceof CommandFailure ? error.exitCode : exitCodes.failed
   }
 }
@@ -31,10 +31,10 @@ export async function runArguments(
 async function dispatch(commands: readonly Command[], args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args
   if (name === undefined) {
-    terminal.note(renderHelp(commands, terminal.environment))
+    terminal.note(renderHelp(commands))
     return exitCodes.misused
   }
-  if (name === '--version') return say(terminal, await packageVersion())
+  if (isVersion(name)) return say(terminal, await packageVersion())
   if (name === 'help' || name === '--help' || name === '-h') return help(commands, rest, terminal)
   const command = findCommand(commands, name)
   if (rest.includes('--help') || rest.includes('-h')) return say(terminal, renderCommandHelp(command))
@@ -43,10 +43,17 @@ async function dispatch(commands: readonly Command[], args: readonly string[], t
   return command.run(options, terminal, given)
 }
 
+/** Whether the first argument asks for the version. */
+export const isVersion = (name: string): boolean => ['--version', '-v', 'version'].includes(name)
+
+/** The arguments that explain the command of a mistake, or else all. */
+const helpAbout = (commands: readonly Command[], [name]: readonly string[]): string =>
+  commands.some((command) => command.name === name) ? `help ${name}` : 'help'
+
 function help(commands: readonly Command[], rest: readonly string[], terminal: Terminal): number {
   const [about] = rest
   return about === undefined
-    ? say(terminal, renderHelp(commands, terminal.environment))
+    ? say(terminal, renderHelp(commands))
     : say(terminal, renderCommandHelp(findCommand(commands, about)))
 }
 

@@ -121,7 +121,7 @@ function secretFile(dataFolder: string): string {
 /** Serves an embedded Postgres with the demo: a first look without any setup. */
 export const startCommand: Command = {
   name: 'start',
-  summary: 'Start an embedded Postgres with a demo and serve it; needs no settings.',
+  summary: 'Start an embedded Postgres with a demo, and serve it.',
   description:
     'The data is kept in CATALOGRAPH_DATA between starts. Change the schema of the database, and the API follows.\n' +
     'DATABASE_URL is not used; see serve.',

@@ -1,5 +1,13 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
+import { builtCli } from '../support/built-cli.ts'
+import { commandsIn } from '../support/examples.ts'
+import { converse, curl } from '../support/page-requests.ts'
 import { openEvents } from '../support/event-client.ts'
 import { findChromium, noChromium, useBrowser, type WatchedPage } from '../support/chromium.ts'
 import { forSuite } from '../support/for-suite.ts'
@@ -221,12 +229,37 @@ describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout:
     await context.close()
   })
 
+  it('shows what an application needs as texts that run unchanged', async () => {
+    const { page, context } = await enter('connect')
+    const text = (title: string): Promise<string> => page.getByLabel(title, { exact: true }).innerText()
+    const folder = mkdtempSync(join(tmpdir(), 'catalograph-connect-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    symlinkSync(join(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'))
+    const [request = []] = commandsIn((await text('curl')).replace(server.url, 'http://127.0.0.1:54321'))
+    await curl(server, request)
+    const ours = await text('@catalograph/client')
+    expect(await converse(server, `${ours}\nconsole.log(data, error)`, folder)).toBe("{ __typename: 'Query' } null\n")
+    const account = `{ email: 'ada@example.com', password: 'correct horse' }`
+    const signIn = `const { data } = await supabase.auth.signInWithPassword(${account})\nconsole.log(data.user.email)`
+    const theirs = `${await text('supabase-js (auth)')}\n${signIn}\nprocess.exit()`
+    expect(await converse(server, theirs, folder)).toContain('ada@example.com')
+    const [codegen = []] = commandsIn(await text('Typed client'))
+    const args = codegen.slice(2).map((word) => word.replace('$SERVICE_ROLE_KEY', server.serviceRole))
+    const { stderr } = await promisify(execFile)(process.execPath, [builtCli, ...args], { cwd: folder, env: {} })
+    expect([codegen.slice(0, 2), stderr]).toEqual([['npx', 'catalograph'], expect.stringContaining('authenticated')])
+    expect(existsSync(join(folder, 'src/db/db.js'))).toBe(true)
+    await context.close()
+  })
+
   it('creates, invites, bans and deletes users', async () => {
     const { page, context, errors } = await enter('users')
     const form = page.getByRole('form', { name: 'New user' })
     const row = (email: string) => page.getByRole('row', { name: new RegExp(email) })
     await form.getByLabel('Email').fill('carl@example.com')
+    await form.getByLabel('Password').fill('abc')
+    await form.getByText('Short: sign-up asks for 6 characters').waitFor()
     await form.getByLabel('Password').fill('correct horse')
+    await form.getByText('Short: sign-up').waitFor({ state: 'detached' })
     await form.getByRole('button', { name: 'Create' }).click()
     await row('carl@example.com').getByText('confirmed').waitFor()
     const { status } = await server.call('POST', '/token?grant_type=password', {

@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Command, parseCommandLine } from '../../compiler/commands/command.ts'
+import { completionOf } from '../../compiler/commands/completion.ts'
 import { diffCommand } from '../../compiler/commands/diff.ts'
 import { product } from '../../compiler/commands/verify.ts'
 import { commandOf } from '../reference/command.ts'
 import { runCommand } from '../support/command.ts'
+import { levelOf, type LogEventKind } from '../../runtime/settings/log/events.ts'
 import { failures } from '../../runtime/graphql/protocol/failures.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
@@ -34,6 +36,7 @@ const programs: Readonly<Record<string, readonly string[]>> = {
   'docs/artifacts.md': ['js'],
   'docs/auth.md': ['js'],
   'docs/client.md': ['js', 'js', 'ts'],
+  'docs/live.md': ['js'],
 }
 
 let folder: string
@@ -108,6 +111,56 @@ describe('docs/auth.md', () => {
   })
 })
 
+describe('docs/live.md', () => {
+  it('shows a socket that connects again with the token of the user who signs in', async () => {
+    const account = { email: 'live@example.com', password: 'correct horse', email_confirm: true }
+    await server.call('POST', '/admin/users', { token: server.serviceRole, body: account })
+    const [program] = examplesIn(readPage('docs/live.md')).filter(({ language }) => language === 'js')
+    const query = 'subscription { commentCollection(last: 1) { edges { node { id } } } }'
+    const use = `
+      let answers = 0
+      socket.on('connected', () => console.log('connected as', token === apikey ? 'anon' : 'a user'))
+      const next = async ({ data }) => {
+        console.log(Object.keys(data))
+        if (++answers === 2) process.exit()
+        await catalograph.auth.signInWithPassword(${JSON.stringify(account)})
+      }
+      socket.subscribe({ query: ${JSON.stringify(query)} }, { next, error: console.log, complete: () => {} })`
+    const printed = await converse(server, `${program?.text}${use}`, folder)
+    const answered = "[ 'commentCollection' ]"
+    expect(printed.trim().split('\n')).toEqual(['connected as anon', answered, 'connected as a user', answered])
+  })
+})
+
+describe('docs/events.md', () => {
+  it('has a row for each event of the log, with its level', () => {
+    const kinds = [...readPage('runtime/settings/log/events.ts').matchAll(/^ {2}'?([\w-]+)'?: row\b/gm)]
+    const rows = [...readPage('docs/events.md').matchAll(/^\| (`[^|]+) \| (\w+) \| .+ \|$/gm)]
+    const shown = rows.flatMap(([, names = '', level]) =>
+      [...names.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => `${name} ${level}`),
+    )
+    const levels = kinds.map(([, kind = '']) => `${kind} ${levelOf(kind as LogEventKind)}`)
+    expect(levels.length).toBeGreaterThan(30)
+    expect(shown.toSorted()).toEqual(levels.toSorted())
+  })
+})
+
+describe('an address of Supabase that is not served', () => {
+  it('is answered with what is there instead, and a page about it', async () => {
+    const { error } = await server.client().from('posts').select()
+    expect(error?.message).toContain('There is no REST API (.from, .rpc): send GraphQL to /graphql/v1')
+    for (const path of ['rest/v1/posts?select=id', 'storage/v1/object/a', 'functions/v1/f', 'realtime/v1/websocket']) {
+      const response = await fetch(`${server.url}/${path}`)
+      const { code, message } = (await response.json()) as { code: string; message: string }
+      expect([response.status, code]).toEqual([404, 'NOT_FOUND'])
+      const [, page = ''] = /\((docs\/\w+\.md)\)\.$/.exec(message) ?? []
+      expect(readPage(page)).toContain(`/${path.split('/').slice(0, 2).join('/')}`)
+    }
+    const other = (await (await fetch(`${server.url}/rest/v2`)).json()) as { message: string }
+    expect(other.message).toBe('No resource exists at this address.')
+  })
+})
+
 describe('docs/your-own-database.md', () => {
   it('shows what diff prints', async () => {
     const examples = examplesIn(readPage('docs/your-own-database.md'))
@@ -159,6 +212,7 @@ async function problemOfCommand([name = '', ...args]: readonly string[]): Promis
 }
 
 async function commandNamed(name: string): Promise<Command | undefined> {
+  if (name === 'completion') return completionOf(async () => [])
   if (name === 'verify') return commandOf(product)
   const module = (await import(`../../compiler/commands/${name}.ts`)) as Readonly<Record<string, Command | undefined>>
   return module[`${name}Command`]

@@ -13,7 +13,7 @@ const usualMost = 5
  */
 export const commandOf = (product: Product): Command => ({
   name: 'verify',
-  summary: 'Compare answers on your own schema and rows with the reference interpreter.',
+  summary: 'Compare answers on your rows with the reference interpreter.',
   description:
     'Draws documents about the tables and rows that a role sees in the database of DATABASE_URL (without it the\n' +
     'embedded one), answers each with the service and with an interpreter of the specification, and compares the answers.\n' +

@@ -43,13 +43,13 @@ export async function check(response: Response, refusal: string | undefined): Pr
 }
 
 /**
- * Runs the program of a page and types the code that was mailed when it asks. Node 20 has no WebSocket.
+ * Runs the program of a page and types the code that was mailed when it asks. Node 20 has no WebSocket, as browsers do.
  * @param folder where it finds what it imports
  */
 export function converse(server: PageServer, text: string, folder: string): Promise<string> {
   writeFileSync(join(folder, 'example.mjs'), text.replace(address, server.url))
-  const shim = `data:text/javascript,${encodeURIComponent('globalThis.WebSocket ??= class {}')}`
-  const program = spawn(process.execPath, ['--import', shim, 'example.mjs'], {
+  writeFileSync(join(folder, 'socket.mjs'), `import { WebSocket } from 'ws'\nglobalThis.WebSocket ??= WebSocket`)
+  const program = spawn(process.execPath, ['--import', './socket.mjs', 'example.mjs'], {
     cwd: folder,
     env: { ...process.env, ANON: server.anon },
   })

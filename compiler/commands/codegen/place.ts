@@ -2,14 +2,7 @@ import type { GraphQLSchema } from 'graphql'
 import { CommandFailure, misuse, type CommandOption, type GivenOptions, type Terminal } from '../command.ts'
 import { readLocalSecret } from '../start.ts'
 import { neededSettingsOf, ownerUrl } from '../needed-settings.ts'
-import {
-  credentialsOfKey,
-  credentialsOfSecret,
-  serviceSource,
-  databaseSource,
-  folderSource,
-  type SchemaSource,
-} from './source.ts'
+import { keyOfSecret, serviceSource, databaseSource, folderSource, type SchemaSource } from './source.ts'
 
 export const placeOptions: Readonly<Record<'from' | 'role' | 'key', CommandOption>> = {
   from: {
@@ -17,13 +10,14 @@ export const placeOptions: Readonly<Record<'from' | 'role' | 'key', CommandOptio
     help: 'Folder of artifacts, http(s) URL of a service, or postgres URL (default: the database).',
   },
   role: { value: 'ROLE', help: 'The role whose schema it is (default: anon).' },
-  key: { value: 'KEY', help: 'Project key of the service, if JWT_SECRET is not set.' },
+  key: { value: 'KEY', help: 'Project key of the service: that of service_role shows each role.' },
 }
 
 export const placeDescription =
-  'Reads the schema from a folder that `compile` wrote, from a service by introspection (with --key, or with JWT_SECRET\n' +
-  'for any role; a comment must enable introspection), or from a database, to which it writes nothing. Without --from\n' +
-  'it is the database of DATABASE_OWNER_URL or DATABASE_URL, or the embedded one while it runs.'
+  'Reads the schema from a folder that `compile` wrote, from a service, or from a database, to which it writes nothing.\n' +
+  'A service shows each role to the key of service_role (--key, or JWT_SECRET in its place), and to another key the role of\n' +
+  'that key, where a comment enables introspection. Without --from it is the database of DATABASE_OWNER_URL or\n' +
+  'DATABASE_URL, or the embedded one while it runs.'
 
 /** @throws CommandFailure if the options name no source */
 export async function schemaSourceOf(
@@ -38,10 +32,10 @@ export async function schemaSourceOf(
     return databaseSource({ url: place, schemas: settings.schemas }, role)
   }
   if (!/^https?:/.test(place)) throw misuse('--from takes a folder, an http(s) URL or a postgres URL')
-  if (typeof key === 'string') return serviceSource(place, credentialsOfKey(key, role))
+  if (typeof key === 'string') return serviceSource(place, key, role)
   const secret = settings.jwtSecret ?? (await readLocalSecret(settings.dataFolder))
   if (secret === null) throw new CommandFailure('a service is asked with --key, or with JWT_SECRET set')
-  return serviceSource(place, credentialsOfSecret(secret, role))
+  return serviceSource(place, keyOfSecret(secret), role)
 }
 
 /** Every schema has `node`. */

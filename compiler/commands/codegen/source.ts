@@ -13,7 +13,7 @@ import { seenTriggers } from '../../following/serving/live-triggers.ts'
 import { printDiagnostics } from '../../catalog/diagnostics/diagnostics.ts'
 import { CommandFailure } from '../command.ts'
 import { demandRole } from '../demand-role.ts'
-import { addedKey } from '../../../runtime/identity/project-keys.ts'
+import { addedKey, ownerRole } from '../../../runtime/identity/project-keys.ts'
 import { isJsonObject, tryParseJson } from '../../../runtime/lib/json.ts'
 import { messageOf } from '../../../runtime/lib/text.ts'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
@@ -59,40 +59,29 @@ export const databaseSource = ({ url, schemas }: DatabaseSourceOptions, role: st
 
 const schemaOf = (manifest: Manifest, role: string): GraphQLSchema => buildView(manifest, role).complete()
 
-interface ServiceCredentials {
-  readonly key: string
-  /** The token of the role whose schema is requested. */
-  readonly token: string
-}
-
 const answerWithinMs = 60_000
 
-/** With the project's secret any role can be used, by new keys: those of the project may be revoked. */
-export const credentialsOfSecret = (secret: string, role: string): ServiceCredentials => {
-  const sign = (of: string): string => addedKey(of, randomUUID(), secret)
-  return { key: sign('anon'), token: sign(role) }
-}
-
-/** A project key has its own role. Throws CommandFailure if that is a different role. */
-export function credentialsOfKey(key: string, role: string): ServiceCredentials {
-  const own = roleOf(key)
-  if (own === role) return { key, token: key }
-  throw new CommandFailure(
-    own === null
-      ? '--key is not a project key'
-      : `--key is the key of ${own}; for ${role} the JWT_SECRET of the project is needed`,
-  )
-}
+/** A new key, since those of the project may be revoked. */
+export const keyOfSecret = (secret: string): string => addedKey(ownerRole, randomUUID(), secret)
 
 function roleOf(key: string): string | null {
   const claims = tryParseJson(Buffer.from(key.split('.')[1] ?? '', 'base64url').toString('utf8'))
   return isJsonObject(claims) && typeof claims['role'] === 'string' ? claims['role'] : null
 }
 
-/** A running service, by introspection: it shows the schemas that opted in to it. */
-export function serviceSource(address: string, credentials: ServiceCredentials): SchemaSource {
+/**
+ * A running service. To the key of service_role it describes each role; to another key its own role, by introspection,
+ * which shows the schemas that opted in to it. Throws CommandFailure if the key shows no schema of the role.
+ */
+export function serviceSource(address: string, key: string, role: string): SchemaSource {
   const base = address.replace(/\/+$/, '')
-  const ask = (query: string): Promise<unknown> => graphql(base, credentials, query)
+  const own = roleOf(key)
+  if (own === null) throw new CommandFailure('--key is not a project key')
+  if (own !== role && own !== ownerRole)
+    throw new CommandFailure(
+      `--key is the key of ${own}; for ${role} pass the key of ${ownerRole}, or set JWT_SECRET to that of the project`,
+    )
+  const ask = (query: string): Promise<unknown> => graphql(base, key, query)
   return {
     name: base,
     version: async () => {
@@ -102,23 +91,33 @@ export function serviceSource(address: string, credentials: ServiceCredentials):
       return String(revision)
     },
     load: async () => {
-      const query = getIntrospectionQuery({ inputValueDeprecation: false })
-      return buildClientSchema((await ask(query)) as IntrospectionQuery)
+      const introspection = getIntrospectionQuery({ inputValueDeprecation: false })
+      return buildClientSchema(
+        (await (own === ownerRole ? described(base, key, role) : ask(introspection))) as IntrospectionQuery,
+      )
     },
   }
 }
 
-async function graphql(base: string, { key, token }: ServiceCredentials, query: string): Promise<unknown> {
+async function described(base: string, key: string, role: string): Promise<unknown> {
+  const headers = { authorization: `Bearer ${key}` }
+  const response = await fetchOrFail(`${base}/admin/v1/schema?role=${encodeURIComponent(role)}`, { headers })
+  const answer = (await jsonAnswer(response)) as { readonly message?: string }
+  if (response.ok) return answer
+  throw new CommandFailure(`${base} answers: ${answer.message ?? `status ${response.status}`}`)
+}
+
+async function graphql(base: string, key: string, query: string): Promise<unknown> {
   const response = await fetchOrFail(`${base}/graphql/v1`, {
     method: 'POST',
-    headers: { apikey: key, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: { apikey: key, 'content-type': 'application/json' },
     body: JSON.stringify({ query }),
   })
   const { data, errors, message } = (await jsonAnswer(response)) as GraphqlAnswer
   if (data != null && errors === undefined) return data
   const said = errors?.[0]?.message ?? message ?? `status ${response.status}`
   const hint = /introspection/i.test(said)
-    ? '; switch introspection on for the schema, or generate from the database or from artifacts'
+    ? `; pass the key of ${ownerRole}, or switch introspection on for the schema`
     : ''
   throw new CommandFailure(`${base} answers: ${said}${hint}`)
 }

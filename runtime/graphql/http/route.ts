@@ -50,10 +50,16 @@ export interface GraphqlRoute extends BodyLimits {
   readonly observe: ObserveRequest | null
   /** Called for each answer, of GraphQL or not; null: no observer. */
   readonly observeHttp: ((call: HttpCall, status: number) => void) | null
-  /** Called when an answer or stream ends; null: no log of requests. */
-  readonly ended: ((call: HttpCall) => void) | null
+  /** Called when an answer or stream ends, with what is known of an admitted request; null: no log of requests. */
+  readonly ended: ((call: HttpCall, admitted?: Asker) => void) | null
   /** The origins whose pages may read answers; null: all. */
   readonly origins: Origins
+}
+
+/** The caller of a request, and its name. */
+export interface Asker {
+  readonly role: string
+  readonly operation: string
 }
 
 interface Admitted {
@@ -78,8 +84,12 @@ interface Stages {
  */
 export function createGraphqlFront(route: GraphqlRoute): RequestListener {
   const { rateLimit, trace, observe, ended } = route
+  const askers = new WeakMap<HttpCall, Asker>()
+  const noteAsker = ({ call, asked, caller: { role } }: Admitted): void =>
+    void askers.set(call, { role, operation: operationNameOf(asked) })
   const stages: Stages = {
     admission: [
+      ...(ended === null ? [] : [noteAsker]),
       ...(rateLimit === null ? [] : [(admitted: Admitted) => refuseTooMany(admitted, rateLimit)]),
       ...(trace === null ? [] : [(admitted: Admitted) => beginTrace(admitted, trace)]),
     ],
@@ -87,7 +97,7 @@ export function createGraphqlFront(route: GraphqlRoute): RequestListener {
   }
   return (request, response) => {
     const call = newCall(request, response, route)
-    if (ended !== null) response.once('finish', () => ended(call))
+    if (ended !== null) response.once('finish', () => ended(call, askers.get(call)))
     if (request.method === 'OPTIONS') sendPreflight(call)
     else void answer(call, route, stages)
   }

@@ -122,9 +122,20 @@ const eventTable = {
         .map(([phase, time]) => `${phase} ${time}`)
         .join(', ')}) ${hash} ${requestId}`,
   ),
-  request: row<{ requestId: string; method: string; path: string; status: number; ms: number }>(
+  request: row<{
+    requestId: string
+    method: string
+    path: string
+    status: number
+    ms: number
+    address: string | null
+    /** Of an admitted GraphQL request. */
+    role?: string
+    operation?: string
+  }>(
     'info',
-    ({ method, path, status, ms, requestId }) => `${method} ${path} ${status} ${ms.toFixed(1)} ms ${requestId}`,
+    ({ method, path, status, ms, address, role, operation, requestId }) =>
+      `${method} ${path} ${status} ${ms} ms ${role === undefined ? '' : `${operation} as ${role} `}from ${address} ${requestId}`,
   ),
   'mail-failed': row<{ detail: string }>('error', ({ detail }) => `a requested mail could not be sent: ${detail}`),
   'request-failed': row<{ requestId: string; detail: string }>(

@@ -29,7 +29,8 @@ export function createLogger(options: LoggerOptions): Log {
 
 function renderAsJson(event: LogEvent, time: Date, worker?: number): string {
   const { kind, ...facts } = event
-  return JSON.stringify({ time: time.toISOString(), level: levelOf(kind), event: kind, worker, ...facts })
+  const head = { time: time.toISOString(), level: levelOf(kind), event: kind, message: sentenceOf(event), worker }
+  return JSON.stringify({ ...head, ...facts })
 }
 
 function renderForPeople(event: LogEvent, time: Date, worker?: number): string {

@@ -46,6 +46,7 @@ const rows: Readonly<Record<string, Row>> = {
   token: { args: ['--user', 'ada@example.com'], exitCode: 1 },
   mails: { args: ['--last', '200'], exitCode: 0, isLong: true },
   settings: { args: [], exitCode: 0 },
+  completion: { args: ['bash'], exitCode: 0 },
   help: { args: [], exitCode: 0 },
   '--version': { args: [], exitCode: 0 },
   'no-such-command': { args: [], exitCode: 2 },

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { usePageContext } from '../context.tsx'
 
 /**
@@ -11,6 +11,7 @@ export function ConnectPanel() {
   const curl = `curl -s ${url}/graphql/v1 -H 'content-type: application/json' -H 'apikey: ${key}' -d '${query}'`
   const program = `import { createClient } from '@catalograph/client'\n\nconst client = createClient('${url}', '${key}')\nconst { data, error } = await client.graphql('{ __typename }')`
   const theirs = `import { createClient } from '@supabase/supabase-js'\n\nconst supabase = createClient('${url}', '${key}')`
+  const codegen = `npx catalograph codegen --from ${url} --role authenticated --key "$SERVICE_ROLE_KEY" --out src/db`
   return (
     <>
       <Snippet title="Address" text={url} />
@@ -18,12 +19,21 @@ export function ConnectPanel() {
       <Snippet title="curl" text={curl} />
       <Snippet title="@catalograph/client" text={program} />
       <Snippet title="supabase-js (auth)" text={theirs} />
-      <Snippet title="Typed client" text={`npx catalograph codegen --from ${url} --out src/db`} />
+      <Snippet title="Typed client" text={codegen}>
+        SERVICE_ROLE_KEY in the environment is the key that opens this page; keep it out of what you commit.
+      </Snippet>
     </>
   )
 }
 
-function Snippet({ title, text }: { readonly title: string; readonly text: string }) {
+interface SnippetProps {
+  readonly title: string
+  readonly text: string
+  /** A sentence about its use. */
+  readonly children?: ReactNode
+}
+
+function Snippet({ title, text, children }: SnippetProps) {
   const [message, setMessage] = useState('')
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
@@ -34,6 +44,7 @@ function Snippet({ title, text }: { readonly title: string; readonly text: strin
   return (
     <section className="card">
       <h2>{title}</h2>
+      {children === undefined ? null : <p>{children}</p>}
       <pre tabIndex={0} aria-label={title}>
         {text}
       </pre>

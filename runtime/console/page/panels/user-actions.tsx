@@ -1,6 +1,7 @@
 import { useState, type FormEvent } from 'react'
+import type { SettingsAnswer } from '../../admin/call.ts'
 import type { Result } from '../api.ts'
-import { usePageContext, useRefusal } from '../context.tsx'
+import { useAdminAnswer, usePageContext, useRefusal } from '../context.tsx'
 import { Refused, TextField } from '../parts/controls.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { nameOf, type ListedUser } from '../users.ts'
@@ -16,6 +17,7 @@ export function NewUser({ reload }: ActionProps) {
   const { api } = usePageContext()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
+  const least = usePasswordLength()
   const [refusal, isDone] = useRefusal()
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault()
@@ -33,7 +35,7 @@ export function NewUser({ reload }: ActionProps) {
       <TextField label="Email" type="email" required autoComplete="off" text={email} change={setEmail} />
       <TextField
         label="Password"
-        help="Left empty, a mail invites the user."
+        help={passwordHelp(password, least)}
         type="password"
         autoComplete="new-password"
         text={password}
@@ -43,6 +45,18 @@ export function NewUser({ reload }: ActionProps) {
       <Refused refusal={refusal} />
     </form>
   )
+}
+
+const passwordHelp = (password: string, least: number): string => {
+  if (password === '') return 'Left empty, a mail invites the user.'
+  return password.length < least ? `Short: sign-up asks for ${least} characters, and this form for none.` : ''
+}
+
+/** The least length at sign-up, which administrators may go below as with GoTrue. */
+function usePasswordLength(): number {
+  const [asked] = useAdminAnswer<SettingsAnswer>('admin/v1/settings')
+  const found = asked.kind === 'answer' ? asked.value.settings : []
+  return Number(found.find(({ name }) => name === 'password_min_length')?.value ?? 0)
 }
 
 /** A hundred years, the permanent ban of GoTrue's own clients. */

@@ -19,6 +19,7 @@ import {
   type GraphQLSchema,
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { schemaCommand } from '../../../../compiler/commands/schema.ts'
 import { clientFiles } from '../../../../compiler/commands/codegen/client.ts'
 import { layOut, typesOf } from '../../../../compiler/commands/codegen/layout.ts'
 import { askedTables, functionsOf, methodsOf } from '../../../../compiler/commands/codegen/methods.ts'
@@ -28,6 +29,7 @@ import { writeArtifacts } from '../../../../compiler/emit/disk.ts'
 import { withSession } from '../../../../runtime/db/connect/session.ts'
 import { createClient } from '../../../../runtime/client/client.ts'
 import { startAuthServer } from '../../../support/auth.ts'
+import { runCommand } from '../../../support/command.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { createApplication, type Application, type Module } from '../../../support/generated-client.ts'
 import { expectedSchema } from '../../../support/golden/sdl.ts'
@@ -245,6 +247,22 @@ describe('a generated client and the service', () => {
     expect(printed.split('\n')[1]).toMatch(/ 2 of them changed$/)
   })
 
+  it('writes its schema again with --watch', async () => {
+    let stop: (text: string) => void = (): void => undefined
+    const stopped = new Promise<string>((resolve) => (stop = resolve))
+    const file = join(app.folder, 'schema.graphql')
+    const args = ['schema', '--from', server.url, '--role', 'authenticated', '--key', server.serviceRole]
+    expect((await runCommand([schemaCommand], [...args, '--watch'])).noted).toContain('--watch goes with --out')
+    const running = runCommand([schemaCommand], [...args, '--watch', '--out', file], { stop: stopped })
+    const written = (column: string): Promise<void> =>
+      vi.waitFor(() => expect(readFileSync(file, 'utf8')).toContain(column), { timeout: 15_000, interval: 50 })
+    await written('weight')
+    await server.db.query('alter table letter add column of_the_schema int')
+    await written('ofTheSchema')
+    stop('the test')
+    expect((await running).exitCode).toBe(0)
+  })
+
   it('says what is wrong with a source', async () => {
     const out = ['--out', join(app.folder, 'never')]
     const wrong: readonly (readonly [args: readonly string[], said: RegExp])[] = [
@@ -252,7 +270,10 @@ describe('a generated client and the service', () => {
       [['--from', join(app.folder, 'nowhere')], /Compile first/],
       [['--from', server.url], /--key, or with JWT_SECRET/],
       [['--from', server.url, '--key', 'rubbish'], /not a project key/],
-      [['--from', server.url, '--key', server.anon, '--role', 'authenticated'], /is the key of anon/],
+      [
+        ['--from', server.url, '--key', server.anon, '--role', 'authenticated'],
+        /is the key of anon; for authenticated pass the key of service_role/,
+      ],
       [['--from', server.url, '--key', signToken({ role: 'anon' }, 'another secret')], /answers: /],
       [['--from', 'http://127.0.0.1:1', '--key', server.anon], /does not answer/],
       [['--from', server.db.url, '--scalars', 'BigInt=number'], /does not know "BigInt=number"/],
@@ -267,6 +288,10 @@ describe('a generated client and the service', () => {
     expect((await app.codegen(['--from', server.url, '--key', server.anon, ...out])).noted).toContain(
       'switch introspection on',
     )
+    const any = ['--from', server.url, '--role', 'authenticated', '--key', server.serviceRole]
+    const made = join(app.folder, 'without-introspection')
+    expect(await app.codegen([...any, '--out', made])).toMatchObject({ exitCode: 0 })
+    expect(readFileSync(join(made, 'tables/Letter.d.ts'), 'utf8')).toContain('insert')
   })
 })
 

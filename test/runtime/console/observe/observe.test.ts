@@ -175,6 +175,7 @@ describe('the log', () => {
     const { noted } = await serving({ ACCESS_LOG: 'on', SLOW_REQUEST_MS: '150' }, async ({ graphql }) => {
       await graphql('query Quick { __typename }')
       await graphql('query Slow { wait }')
+      await graphql('query Stranger { wait }', { apikey: 'rubbish' })
     })
     const events = noted.split('\n').flatMap((line) => {
       try {
@@ -184,10 +185,14 @@ describe('the log', () => {
       }
     })
     const requests = events.filter(({ event, path }) => event === 'request' && path === '/graphql/v1')
+    const known = { level: 'info', status: 200, role: 'anon', address: '127.0.0.1' }
     expect(requests).toMatchObject([
-      { level: 'info', status: 200 },
-      { level: 'info', status: 200 },
+      { ...known, operation: 'Quick', message: expect.stringContaining('Quick as anon from 127.0.0.1') },
+      { ...known, operation: 'Slow' },
+      { status: 401, address: '127.0.0.1' },
     ])
+    expect(requests[2]).not.toHaveProperty('role')
+    expect(requests.every(({ ms }) => /^\d+(?:\.\d)?$/.test(String(ms)))).toBe(true)
     // The other may take as long on a machine that is busy.
     expect(events.filter(({ event, operation }) => event === 'slow-request' && operation === 'Slow')).toMatchObject([
       {

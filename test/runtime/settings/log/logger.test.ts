@@ -19,7 +19,7 @@ describe('the log', () => {
     const { lines, log } = collect('info', false)
     log({ kind: 'listening', url: 'http://127.0.0.1:1' })
     expect(lines).toEqual([
-      '{"time":"2030-01-02T03:04:05.000Z","level":"info","event":"listening","url":"http://127.0.0.1:1"}\n',
+      '{"time":"2030-01-02T03:04:05.000Z","level":"info","event":"listening","message":"listening on http://127.0.0.1:1","url":"http://127.0.0.1:1"}\n',
     ])
   })
 
