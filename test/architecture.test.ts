@@ -159,8 +159,14 @@ describe('the house', () => {
   it('keeps the client library an island, which runs where nothing of ours is', () => {
     const isClient = (file: string): boolean => file.startsWith('runtime/client/')
     expect(edges().filter(([from, to]) => isClient(from) !== isClient(to))).toEqual([])
-    const packages = files.filter(isClient).flatMap((file) => packagesOf(file).map((name) => `${file} -> ${name}`))
+    const isHooks = (file: string): boolean => file.startsWith('runtime/client/react/')
+    const packages = files
+      .filter(isClient)
+      .flatMap((file) =>
+        packagesOf(file).flatMap((name) => (isHooks(file) && name === 'react' ? [] : `${file} -> ${name}`)),
+      )
     expect(packages).toEqual([])
+    expect(edges().filter(([from, to]) => isHooks(to) && !isHooks(from))).toEqual([])
   })
 
   it('keeps the reference interpreter independent of all that it is held against', () => {
@@ -213,7 +219,9 @@ describe('the house', () => {
       'compiler/emit/sql-parser.ts createLru',
       // Holds no key and gets none.
       'runtime/auth/http/open.ts createKeySet',
-      // React's name for what components hand down, and the one page of a browser.
+      // React's name for what components hand down.
+      'runtime/client/react/provider.ts createContext',
+      // The same, and the one page of a browser.
       'runtime/console/page/context.tsx createContext',
       'runtime/console/page/main.tsx createRoot',
       // The realm that builders are evaluated in; they leave nothing behind in it.

@@ -37,6 +37,7 @@ const programs: Readonly<Record<string, readonly string[]>> = {
   'docs/auth.md': ['js'],
   'docs/client.md': ['js', 'js', 'ts'],
   'docs/live.md': ['js'],
+  'docs/react.md': ['tsx'],
 }
 
 let folder: string

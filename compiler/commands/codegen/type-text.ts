@@ -110,7 +110,7 @@ function output(type: GraphQLOutputType, leaf: (type: GraphQLNamedType) => strin
 }
 
 const nonNullOutput = (type: GraphQLOutputType, leaf: (type: GraphQLNamedType) => string): string =>
-  isListType(type) ? `readonly ${inBrackets(output(type.ofType, leaf))}[]` : leaf(getNamedType(type))
+  isListType(type) ? `${inBrackets(output(type.ofType, leaf))}[]` : leaf(getNamedType(type))
 
 /** `Maybe`, or the list, adds null. */
 function inputText(type: GraphQLInputType, leaf: (type: GraphQLNamedType) => string): string {

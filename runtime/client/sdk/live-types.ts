@@ -7,7 +7,7 @@ import type { Answer, Answered, Asked, CheckedAsked, FieldsOf } from './sdk-type
 export interface LiveList<Row, Args> {
   <const Given extends Asked<Row, Args>>(
     given: Given & CheckedAsked<Row, Args, Given>,
-    listener: LiveListener<readonly Answer<Row, Given['select']>[]>,
+    listener: LiveListener<Answer<Row, Given['select']>[]>,
     options?: LiveOptions,
   ): LiveStream
 }

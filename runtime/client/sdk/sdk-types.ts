@@ -73,9 +73,9 @@ type Chosen<Fields, Select, Names extends keyof Fields> = {
 
 export type Answered<Field, Select> =
   Field extends ListOfEither<infer Types, infer Args>
-    ? readonly AnswerOfEither<Types, SelectedWith<Args, Select>>[]
+    ? AnswerOfEither<Types, SelectedWith<Args, Select>>[]
     : Field extends ListOf<infer Fields, infer Args>
-      ? readonly Answer<Fields, SelectedWith<Args, Select>>[]
+      ? Answer<Fields, SelectedWith<Args, Select>>[]
       : Field extends Either<infer Types, infer Args>
         ? AnswerOfEither<Types, SelectedWith<Args, Select>>
         : Field extends Of<infer Fields, infer Args>
@@ -234,7 +234,7 @@ export interface Written<Row> {
 export interface List<Row, Args> {
   <const Given extends Asked<Row, Args>>(
     given: Given & CheckedAsked<Row, Args, Given>,
-  ): Promise<GraphqlResult<readonly Answer<Row, Given['select']>[]>>
+  ): Promise<GraphqlResult<Answer<Row, Given['select']>[]>>
 }
 
 /** Requests an object, or null if `Field` may be null. */

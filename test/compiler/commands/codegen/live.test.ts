@@ -49,7 +49,7 @@ describe('the client of a schema that can be watched', () => {
        const functions = createLiveFunctions(client)
        interface Row { readonly id: number; readonly title: string | null }
        const stream: LiveStream = task.live({ first: 3, select: { id: true, title: true } }, (result) => {
-         holds<Equal<typeof result, GraphqlResult<readonly Row[]>>>()
+         holds<Equal<typeof result, GraphqlResult<Row[]>>>()
        }, { patch: true })
        stream.stop()
        task.livePage({ select: { pageInfo: { endCursor: true } } }, ({ data }) => {
