@@ -43,7 +43,7 @@ export const retries = {
   liveInstallLater: { attempts: Infinity, firstMs: 1_000, longestMs: 30_000 },
   /** The reader of live changes, after it lost the database. */
   liveChanges: { attempts: Infinity, firstMs: 50, longestMs: 2_000 },
-  /** The gates of relations, while no process leads. */
+  /** The gates of relations, while no process leads or a migration holds a lock. */
   liveLeader: { attempts: Infinity, firstMs: 20, longestMs: 500 },
   /** Transactions that may have written before a gate was open. */
   liveHolders: { attempts: Infinity, firstMs: 10, longestMs: 1_000 },

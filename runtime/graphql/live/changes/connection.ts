@@ -26,9 +26,15 @@ export interface FeedConnection {
  */
 const silenceMs = 20_000
 
+/**
+ * In milliseconds. A longer wait is for a statement that drops the service's objects, which waits for the leader in turn:
+ * the session ends.
+ */
+const lockTimeoutMs = 1_000
+
 const settings = {
   ...ownSettings(['pg_catalog'], 0),
-  lock_timeout: '0',
+  lock_timeout: String(lockTimeoutMs),
   idle_session_timeout: String(silenceMs),
   idle_in_transaction_session_timeout: String(silenceMs),
 }

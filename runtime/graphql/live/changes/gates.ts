@@ -47,9 +47,17 @@ const openText = `select item, pg_catalog.to_json(roots::int8[]) as roots, holde
 const runningText = `select h.id from pg_catalog.unnest($1::text[]) h (id)
   where exists (select from pg_catalog.pg_locks l where l.locktype = 'virtualxid' and l.virtualxid = h.id)`
 
-const isLeaderless = (error: unknown): boolean => error instanceof DatabaseFailure && error.sqlstate === nobodyLeads
+/** That no process leads yet, or that a migration holds a lock: a gate waits, and leaves the connection to others. */
+const isEarly = (error: unknown): boolean =>
+  error instanceof DatabaseFailure && (error.sqlstate === nobodyLeads || error.kind === 'locked')
 
 export const createGates = ({ query, isOver, ended, failed }: GateParts): Gates => {
+  const inTime: Query = (...asked) =>
+    retry(
+      retries.liveLeader,
+      () => query(...asked),
+      (error) => !isOver() && isEarly(error),
+    )
   /** Transactions that may have written before a gate was open -> the relations. */
   const holders = new Map<string, Set<ObjectId>>()
   let isWaiting = false
@@ -78,8 +86,7 @@ export const createGates = ({ query, isOver, ended, failed }: GateParts): Gates 
     open: async (watched) => {
       if (watched.length === 0) return
       const wanted = JSON.stringify(watched.map(({ relation, columns }) => ({ ...relation, columns: [...columns] })))
-      const ask = () => query<Opened>(openText, [wanted])
-      const { rows } = await retry(retries.liveLeader, ask, (error) => !isOver() && isLeaderless(error))
+      const { rows } = await inTime<Opened>(openText, [wanted])
       for (const { item, roots, holders: transactions } of rows) {
         const one = watched[item - 1]
         if (one === undefined) continue
@@ -88,7 +95,7 @@ export const createGates = ({ query, isOver, ended, failed }: GateParts): Gates 
       }
     },
     close: async (roots) => {
-      await query('select catalograph.live_unwatch($1)', [roots])
+      await inTime('select catalograph.live_unwatch($1)', [roots])
     },
   }
 }

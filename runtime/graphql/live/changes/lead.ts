@@ -48,7 +48,7 @@ export const createLeaderElection = (
   const takeLead = `select pg_catalog.pg_advisory_lock(${leaderLock})`
   return {
     tryToLead: async () => {
-      await query('begin')
+      await query('begin; set local lock_timeout = 0')
       await query('savepoint election')
       const leads = await query(`lock table ${leaderView} in exclusive mode nowait`).then(
         done,

@@ -96,6 +96,15 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
     expect(changes).toEqual([{ relation: '["public","posts"]', values: new Map() }])
   })
 
+  test('gives way to a statement that drops what it locks', async () => {
+    for (const { feed } of [open({ pace: { compareMs: 50 } }), open({ pace: { compareMs: 50 } })])
+      await feed.watch(posts, [])
+    const superuser = await connect(database.superuser('owns the schema of the service').url)
+    // Long before a feed would take its database for unavailable.
+    await superuser.query(`set statement_timeout = '5s'`)
+    await superuser.query('drop schema catalograph cascade')
+  })
+
   test('waits for a transaction that is found while others are asked about', async () => {
     await open().feed.watch(tags, [])
     const [first, second] = [await connect(), await connect()]
