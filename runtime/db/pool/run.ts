@@ -245,14 +245,17 @@ const releaseAfterCancel = ({ attempt, connection, ending }: Running, destroy: b
   else releaseConnection(connections, connection, destroy)
 }
 
+const deadlockDetected = '40P01'
+
 /**
  * A prepared name that Postgres forgot, or that our books lack, is the connection's fault and not the request's.
- * Nothing was kept, so the exchange runs once more on another connection. A reading exchange whose connection died runs
- * again as well; of a writing one it is unknown whether Postgres committed.
+ * Nothing was kept, so the exchange runs once more on another connection. A reading exchange whose connection died, or that
+ * Postgres ended because of a deadlock, runs again as well; of a writing one it is unknown whether Postgres committed.
  */
 const isRetryable = (exchange: Exchange, result: TransactionResult): boolean => {
   if (result.kind !== 'failed' || result.error instanceof DatabaseFailure) return false
-  return result.broken ? exchange.readOnly : isSuspect(exchange, result.error)
+  if (result.broken || sqlstateOf(result.error) === deadlockDetected) return exchange.readOnly
+  return isSuspect(exchange, result.error)
 }
 
 /** Fails where the schema is not that of the exchange, or its role not to be had. */

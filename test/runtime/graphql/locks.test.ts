@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { forSuite } from '../../support/for-suite.ts'
 import { openQuery } from '../../support/database.ts'
 import { createTestService } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
 
 /** Locks that other transactions hold, and requests that need them (docs/operate.md, LOCK_TIMEOUT_MS). */
 
@@ -30,11 +31,14 @@ const locked = (path?: string) => ({
 const read = '{ ledgerCollection { edges { node { id } } } }'
 const insert = 'mutation { insertIntoledgerCollection(objects: [{id: 2, note: "b"}]) { affectedCount } }'
 
-const whileLocked = async (locking: string, work: () => Promise<void>): Promise<void> => {
+const whileLocked = async (
+  locking: string,
+  work: (holder: ReturnType<typeof openQuery>) => Promise<void>,
+): Promise<void> => {
   const holder = openQuery(service.db.ownerUrl)
   try {
     await holder.query(`begin; ${locking}`)
-    await work()
+    await work(holder)
   } finally {
     await holder.query('rollback')
     await holder.end()
@@ -49,6 +53,19 @@ describe('a lock of another transaction', () => {
       expect(await waiting).toEqual(locked())
     })
     expect((await service.graphql(read)).errors).toBeUndefined()
+  })
+
+  it('lets a read wait once more that Postgres ended for a deadlock with a migration', async () => {
+    const both = '{ ledgerCollection { edges { node { id } } } otherCollection { edges { node { id } } } }'
+    const waits = `select from pg_locks where not granted and relation = 'other'::regclass`
+    await whileLocked('lock table other in access exclusive mode', async (migration) => {
+      const reading = service.graphql(both)
+      await until(async () => (await service.db.query(waits)).rows.length === 1)
+      // The read waits longer, so it is the one that finds the deadlock.
+      await migration.query('lock table ledger in access exclusive mode')
+      await migration.query('commit')
+      expect((await reading).errors).toBeUndefined()
+    })
   })
 
   it('fails a write, of which nothing is kept, with status 503', async () => {
