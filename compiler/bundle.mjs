@@ -1,6 +1,8 @@
-import { readdir, rm } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
@@ -76,3 +78,12 @@ for (const path of threads) {
   await thread.write({ dir: fileURLToPath(new URL(`../${dirname(path)}/`, built)), format: 'es', codeSplitting: false })
   await thread.close()
 }
+
+// For metrics. A tarball of the sources has no history, and then there is no revision.
+const described = ['describe', '--always', '--dirty', '--exclude', '*', '--abbrev=12']
+const cwd = fileURLToPath(new URL('..', import.meta.url))
+const { stdout } = spawnSync('git', described, { cwd, encoding: 'utf8' })
+await writeFile(
+  new URL('../dist/revision', import.meta.url),
+  existsSync(join(cwd, '.git')) ? (stdout ?? '').trim() : '',
+)

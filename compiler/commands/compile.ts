@@ -22,7 +22,7 @@ import {
 } from './compile/documents-of.ts'
 import { writeOut } from './given-documents.ts'
 import { demandSchemas } from '../following/serving/followed-source.ts'
-import { packageVersion } from './package.ts'
+import { packageVersion } from '../../runtime/lib/package.ts'
 import { demand, neededSettingsOf } from './needed-settings.ts'
 
 const defaultFolder = 'generated'

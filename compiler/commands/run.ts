@@ -10,7 +10,7 @@ import {
   renderHelp,
   parseCommandLine,
 } from './command.ts'
-import { packageVersion } from './package.ts'
+import { packageVersion } from '../../runtime/lib/package.ts'
 
 /** argv -> one command -> exit code. Every failure ends here, as a sentence on standard error. */
 export async function runArguments(

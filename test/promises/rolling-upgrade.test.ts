@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packageFolder } from '../../compiler/commands/package.ts'
+import { packageFolder } from '../../runtime/lib/package.ts'
 import { createDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { titled } from '../support/programs.ts'

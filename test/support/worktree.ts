@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { packageFolder } from '../../compiler/commands/package.ts'
+import { packageFolder } from '../../runtime/lib/package.ts'
 
 const execute = promisify(execFile)
 const projectFolder = packageFolder()

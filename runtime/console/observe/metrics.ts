@@ -2,6 +2,7 @@ import type { MetricValueWithName } from 'prom-client'
 import { phasesOf } from '../../contract/execution.ts'
 import { operationNameOf, type ObserveRequest } from '../../graphql/http/observed.ts'
 import type { LogEvent } from '../../settings/log/events.ts'
+import { builtRevision, packageVersion } from '../../lib/package.ts'
 import { registerReadMetrics, type MetricsSources } from './read-metrics.ts'
 
 /**
@@ -167,7 +168,8 @@ export async function createMetrics(sources: MetricsSources): Promise<Metrics> {
     help: 'Events of the log: such as mail-failed, database-away, revision-failed and request-failed.',
     labelNames: ['event'] as const,
   })
-  registerReadMetrics(client, registry, sources)
+  const [version, revision] = await Promise.all([packageVersion(), builtRevision()])
+  registerReadMetrics(client, registry, sources, { version, revision, node: process.versions.node })
   const observed = (): readonly HistogramValues[] =>
     [requests, phases, http, compiles, lag].map(({ values }) => values())
   const operationLabel = createBounded(mostOperations)

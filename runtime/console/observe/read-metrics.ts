@@ -32,8 +32,10 @@ export function registerReadMetrics(
   client: Pick<typeof PromClient, 'Counter' | 'Gauge'>,
   registry: PromClient.Registry,
   { pool, caches, live, replicas }: MetricsSources,
+  build: Readonly<Record<string, string>>,
 ): void {
   const metrics = [
+    buildMetric(build),
     ...poolMetrics(pool),
     ...cacheMetrics(caches),
     ...liveMetrics(live),
@@ -50,6 +52,16 @@ export function registerReadMetrics(
     })
   }
 }
+
+/** Joined with other metrics by its labels, as those of Prometheus are: hence 1, also of several workers. */
+const buildMetric = (build: Readonly<Record<string, string>>): ReadMetric => ({
+  kind: 'Gauge',
+  name: 'catalograph_build_info',
+  help: 'Version and revision of the service, and the version of Node that runs it.',
+  labelNames: Object.keys(build),
+  aggregator: 'max',
+  read: () => [[1, build]],
+})
 
 const gauge = (name: string, help: string, figure: () => number): ReadMetric => ({
   kind: 'Gauge',

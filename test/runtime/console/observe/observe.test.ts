@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHistogram } from '../../../../runtime/console/observe/metrics.ts'
 import { freePort } from '../../../../runtime/db/embedded/free-port.ts'
 import { createDatabase, overSessions } from '../../../support/database.ts'
+import { packageVersion } from '../../../../runtime/lib/package.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { keys, whileServed, type ServedProject } from '../../../support/while-served.ts'
 
@@ -45,6 +46,8 @@ describe('metrics', () => {
       expect((await fetch(`${url}/metrics`)).status).toBe(401)
       expect((await fetch(`${url}/metrics`, { headers: { apikey: keys.anon } })).status).toBe(403)
       const text = await textOf(`${url}/metrics`, { authorization: `Bearer ${keys.serviceRole}` })
+      const node = `node="${process.versions.node}"`
+      expect(valueOf(text, 'catalograph_build_info', `version="${await packageVersion()}"`, 'revision="', node)).toBe(1)
       const count = 'catalograph_graphql_request_seconds_count'
       expect(valueOf(text, count, 'operation="Notes"', 'role="anon"', 'outcome="ok"')).toBe(2)
       expect(valueOf(text, count, 'operation="anonymous"', 'outcome="invalid"')).toBe(1)

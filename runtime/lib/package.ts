@@ -14,3 +14,7 @@ export async function packageVersion(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(packageFolder(), 'package.json'), 'utf8')) as { version: string }
   return version
 }
+
+/** The commit that `npm run emit` built, marked where files differed from it; empty where it did not run in a clone. */
+export const builtRevision = (): Promise<string> =>
+  readFile(join(packageFolder(), 'dist/revision'), 'utf8').catch(() => '')
