@@ -126,6 +126,9 @@ const tangle = `
   insert into changing select n, 'row ' || n from generate_series(1, 50) n;
   grant all on changing to anon, authenticated, service_role;
   ${moving}
+  create table on_full_disk (body text not null, id bigint generated always as identity);
+  alter table on_full_disk add primary key (id);
+  grant all on on_full_disk to anon, authenticated, service_role;
   create table channels (id int primary key, name text);
   create function heavy(one channels) returns bigint language sql stable as
     'select count(*) from generate_series(1, 30000) a, generate_series(1, 30000) b';

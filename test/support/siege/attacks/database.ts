@@ -1,3 +1,5 @@
+import { rename, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Attack } from '../arms.ts'
 import { asking } from '../callers.ts'
@@ -46,12 +48,31 @@ const migration: Attack['run'] = async (arms) => {
   }
 }
 
-const outage: Attack['run'] = async (arms) => {
-  await arms.rest(500)
-  await arms.town.cluster.stop()
-  await pause(500 + arms.random(1_000))
-  await arms.town.cluster.restart()
-  await arms.rest(1_000)
+const outage =
+  (ending: 'stop' | 'kill'): Attack['run'] =>
+  async (arms) => {
+    await arms.rest(500)
+    await arms.town.cluster[ending]()
+    await pause(500 + arms.random(1_000))
+    await arms.town.cluster.restart()
+    await arms.rest(1_000)
+  }
+
+/** Writing to it fails as on a full disk (full(4)), and it reads as an empty file. */
+const full = '/dev/full'
+
+const filling = 'mutation { insertIntoOnFullDiskCollection(objects: [{ body: "a" }]) { affectedCount } }'
+
+const fullDisk: Attack['run'] = async (arms) => {
+  const [row] = await arms.town.admin(`select pg_relation_filepath('on_full_disk') as path`)
+  const file = join(arms.town.cluster.folder, String(row?.['path']))
+  await rename(file, `${file}.empty`)
+  await symlink(full, file)
+  while (!arms.isOver()) {
+    await arms.ask(asking(arms.anon, filling))
+    await arms.rest(20 + arms.random(50))
+  }
+  await rename(`${file}.empty`, file)
 }
 
 const terminateAll = `select pg_terminate_backend(pid) from pg_stat_activity
@@ -79,6 +100,17 @@ const unprepared: Attack['run'] = async (arms) => {
 }
 
 const away = 'the database is away'
+const whileAway = {
+  answered: away,
+  strangers: away,
+  accepted: away,
+  prompt: away,
+  health: away,
+  coded: away,
+  strays: away,
+  deadline: away,
+  heard: away,
+}
 const unpreparedNow = 'the schema of the service is gone, and is made again'
 
 export const database: readonly Attack[] = [
@@ -100,21 +132,24 @@ export const database: readonly Attack[] = [
     run: migration,
   },
   {
+    name: 'a full disk',
+    does: 'Postgres cannot extend the table of a stranger',
+    relaxes: {},
+    run: fullDisk,
+  },
+  {
     name: 'an outage',
     does: 'Postgres stops and comes again a second later',
-    relaxes: {
-      answered: away,
-      strangers: away,
-      accepted: away,
-      prompt: away,
-      health: away,
-      coded: away,
-      strays: away,
-      deadline: away,
-      heard: away,
-    },
+    relaxes: whileAway,
     alone: true,
-    run: outage,
+    run: outage('stop'),
+  },
+  {
+    name: 'a crash',
+    does: 'Postgres ends without a checkpoint, and recovers a second later',
+    relaxes: whileAway,
+    alone: true,
+    run: outage('kill'),
   },
   {
     name: 'a database that is not prepared any more',
