@@ -19,6 +19,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   codegen: async () => (await import('./codegen.ts')).codegenCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
   cost: async () => (await import('./cost.ts')).costCommand,
+  policies: async () => (await import('./policies.ts')).policiesCommand,
   verify: async () => (await import('./verify.ts')).loadVerifyCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand,
   token: async () => (await import('./token.ts')).tokenCommand,

@@ -55,8 +55,14 @@ export function createAccessTokens(secret: string, now: () => number): AccessTok
 
 const ownersMetadata = 'The app_metadata of this user is too large for a token: the project must shorten it'
 
+/** The columns of auth.users that claims are made of. */
+export type ClaimUser = Pick<
+  UserRow,
+  'id' | 'aud' | 'role' | 'email' | 'phone' | 'raw_app_meta_data' | 'raw_user_meta_data' | 'is_anonymous'
+>
+
 interface ClaimFacts {
-  readonly user: UserRow
+  readonly user: ClaimUser
   /** Null: the token belongs to no session, as with those that the owner signs. */
   readonly session: {
     readonly id: string
@@ -71,7 +77,7 @@ interface ClaimFacts {
 type ClaimSettings = Pick<AuthSettings, 'external_url' | 'jwt_exp' | 'jwt_aud' | 'jwt_default_role'>
 
 /** The claims of an access token (spec/auth.md 3.5). */
-function accessClaims({ user, session, now }: ClaimFacts, settings: ClaimSettings): JsonObject {
+export function accessClaims({ user, session, now }: ClaimFacts, settings: ClaimSettings): JsonObject {
   const amr = session?.amr ?? []
   return {
     iss: settings.external_url,

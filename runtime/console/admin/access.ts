@@ -9,10 +9,10 @@ import { qualified } from '../../sql/ident.ts'
 import type { AccessAnswer, CommandAccess, PoliciesAnswer, AdminParts, OwnerCall } from './call.ts'
 import type * as io from './io.ts'
 import { issueToken } from './issue-token.ts'
+import { policyRule, reachOf, type RowPrivileges, type RowCommand } from './reach.ts'
 
 /** Row-level security from the catalogue (PostgreSQL manual, pg_policy). */
 
-export type RowCommand = Exclude<ShownPolicy['command'], 'all'>
 export type ShownTable = PoliciesAnswer['tables'][number]
 export type ShownPolicy = ShownTable['policies'][number]
 export type TableName = Pick<ShownTable, 'schema' | 'name'>
@@ -22,34 +22,20 @@ const served = `pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p') and n.nspname = any($1) and not exists (
     select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`
 
-const rule = `'permissive', p.polpermissive, 'command', case p.polcmd
-    when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
-  'using', pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid)`
-
 const tables = statement<ShownTable>(
   'admin.policies.tables',
   `select n.nspname as schema, c.relname as name, c.relrowsecurity as enabled, c.relforcerowsecurity as forced, coalesce((
-    select json_agg(json_build_object('name', p.polname, ${rule},
+    select json_agg(json_build_object('name', p.polname, ${policyRule},
       'roles', array(select coalesce(r.rolname, 'public') from unnest(p.polroles) given left join pg_roles r on r.oid = given)
     ) order by p.polname)
     from pg_policy p where p.polrelid = c.oid), '[]') as policies
   from ${served} order by 1, 2`,
 )
 
-interface TablePrivileges extends TableName {
+interface TablePrivileges extends TableName, RowPrivileges {
   /** Null: the role does not exist. */
   readonly role: string | null
-  readonly usage: boolean
-  readonly select: boolean
-  readonly insert: boolean
-  readonly update: boolean
-  readonly delete: boolean
-  /** Row-level security applies to the role. */
-  readonly restricted: boolean
-  readonly policies: readonly RolePolicy[]
 }
-
-type RolePolicy = Pick<ShownPolicy, 'command' | 'permissive' | 'using' | 'check'>
 
 const privileges = statement<TablePrivileges>(
   'admin.policies.privileges',
@@ -60,7 +46,7 @@ const privileges = statement<TablePrivileges>(
     has_table_privilege(r.oid, c.oid, 'delete') as "delete",
     c.relrowsecurity and not (r.rolsuper or r.rolbypassrls)
       and (c.relforcerowsecurity or not pg_has_role(r.oid, c.relowner, 'usage')) as restricted,
-    coalesce((select json_agg(json_build_object(${rule}))
+    coalesce((select json_agg(json_build_object(${policyRule}))
       from pg_policy p where p.polrelid = c.oid and exists (
         select from unnest(p.polroles) given where given = 0 or pg_has_role(r.oid, given, 'usage'))), '[]') as policies
   from (select c.* from ${served} and n.nspname = $2 and c.relname = $3) c join pg_namespace n on n.oid = c.relnamespace
@@ -86,48 +72,6 @@ async function readPrivileges(
   const [found = null] = await withBareNames(database, (run) => run(privileges, [schemas, schema, name, role]))
   return found
 }
-
-/** The rows that a role reaches with a command, by the rules of Postgres (manual, CREATE POLICY). Pure. */
-
-type Reach =
-  | Extract<CommandAccess, { readonly kind: 'no-grant' | 'no-policy' | 'new-rows' }>
-  /** Rows that meet this SQL, of those that the role may select; null: all of these. */
-  | { readonly kind: 'rows'; readonly condition: string | null }
-
-function reachOf(privileges: TablePrivileges, command: RowCommand): Reach {
-  const missing = neededFor(command).find((privilege) => !privileges[privilege])
-  if (missing !== undefined) return { kind: 'no-grant', privilege: missing }
-  const { restricted, policies } = privileges
-  if (command === 'insert') return restricted ? reachOfNew(policies) : { kind: 'new-rows', checked: false }
-  return restricted ? reachOfOld(policies, command) : { kind: 'rows', condition: null }
-}
-
-/** Changed rows must be found. */
-const neededFor = (command: RowCommand): readonly ('usage' | RowCommand)[] =>
-  command === 'select' || command === 'insert' ? ['usage', command] : ['usage', 'select', command]
-
-const concerning = (policies: readonly RolePolicy[], command: RowCommand): readonly RolePolicy[] =>
-  policies.filter((policy) => policy.command === command || policy.command === 'all')
-
-function reachOfNew(policies: readonly RolePolicy[]): Reach {
-  const allows = concerning(policies, 'insert').some(
-    ({ permissive, check, using }) => permissive && (check ?? using) !== null,
-  )
-  return allows ? { kind: 'new-rows', checked: true } : { kind: 'no-policy' }
-}
-
-/** A row needs one permissive policy, and every restrictive one. */
-function reachOfOld(policies: readonly RolePolicy[], command: RowCommand): Reach {
-  const about = concerning(policies, command)
-  const [allowing, restricting] = [policyConditions(about, true), policyConditions(about, false)]
-  if (allowing.length === 0) return { kind: 'no-policy' }
-  // Those of a reading role apply to its count anyway.
-  if (command === 'select') return { kind: 'rows', condition: null }
-  return { kind: 'rows', condition: [`(${allowing.join(' or ')})`, ...restricting].join(' and ') }
-}
-
-const policyConditions = (policies: readonly RolePolicy[], permissive: boolean): readonly string[] =>
-  policies.flatMap((policy) => (policy.permissive === permissive && policy.using !== null ? [`(${policy.using})`] : []))
 
 /** GET /policies */
 export async function getPolicies(_call: OwnerCall, { tools, schemas }: AdminParts): Promise<Outcome> {

@@ -1,5 +1,6 @@
 import type { AccessAnswer, CommandAccess } from '../admin/call.ts'
-import type { RowCommand, TableName } from '../admin/access.ts'
+import type { TableName } from '../admin/access.ts'
+import type { RowCommand } from '../admin/reach.ts'
 import type { Result } from './api.ts'
 import { roleOf, type Whom } from './whom.ts'
 

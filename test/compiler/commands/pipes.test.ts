@@ -40,6 +40,7 @@ const rows: Readonly<Record<string, Row>> = {
   codegen: { args: ['--out', 'generated'], exitCode: 0 },
   diff: { args: ['--migration', 'more.sql', '--json'], exitCode: 0, isLong: true },
   cost: { args: ['--documents', 'typename.graphql', '--role', 'anon'], exitCode: 0 },
+  policies: { args: [], exitCode: 0 },
   verify: { args: ['--minutes', '0.01'], exitCode: 0 },
   keys: { args: [], exitCode: 0 },
   auth: { args: ['status'], exitCode: 0 },
