@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { startAuthServer, type AuthServer } from '../support/auth.ts'
+import { askOwner, startAuthServer, type AuthServer } from '../support/auth.ts'
 import { builtCli } from '../support/built-cli.ts'
 import { commandsIn } from '../support/examples.ts'
 import { converse, curl } from '../support/page-requests.ts'
@@ -180,6 +180,34 @@ describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout:
     expect(await mail.locator('pre').textContent()).toContain(`code: ${kept?.code}`)
     await checkAccess()
     await shoot('outbox')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('runs a subscription in GraphiQL, whose answers follow the rows until it is stopped', async () => {
+    const { page, context, errors } = await enter('graphiql')
+    const editor = page.locator('.graphiql-query-editor .CodeMirror')
+    await editor.click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText(
+      'subscription { commentsCollection(filter: {id: {gt: 800, lt: 900}}) { edges { node { body } } } }',
+    )
+    await page.keyboard.press('Control+Enter')
+    const result = page.locator('.graphiql-response')
+    await result.getByText('"edges": []').waitFor()
+    const write = (id: number) =>
+      server.db.query(
+        `insert into public.comments (id, post_id, body) select ${id}, min(id), 'number ${id}' from public.posts`,
+      )
+    await write(801)
+    await result.getByText('"number 801"').waitFor()
+    const streams = async (): Promise<number> => {
+      const { body } = await askOwner(server, 'GET', '/live')
+      return body.streams as number
+    }
+    await page.getByRole('button', { name: /Stop/ }).click()
+    await expect.poll(streams).toBe(0)
+    await write(802)
     expect(errors).toEqual([])
     await context.close()
   })

@@ -1,3 +1,4 @@
+import { createClient, type RequestParams } from 'graphql-sse'
 import type { RefusalAnswer } from '../admin/call.ts'
 
 /** Calls to the project that serves this page, with the key that its owner entered. */
@@ -17,6 +18,8 @@ export interface Api {
   readonly call: <T>(method: Method, path: string, body?: unknown, bearer?: string) => Promise<Result<T>>
   /** Sends a document as the key's role or as the user of the bearer token. Rejects only without an answer. */
   readonly graphql: (request: GraphqlParams, bearer?: string) => Promise<GraphqlAnswer>
+  /** The answers of a subscription, until it ends or the reader leaves. Rejects if the connection is lost. */
+  readonly stream: (request: GraphqlParams, bearer?: string) => AsyncIterableIterator<GraphqlAnswer>
 }
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -68,5 +71,18 @@ export function createApi(key: string): Api {
     },
     graphql: async (request, bearer = key) =>
       (await send('POST', 'graphql/v1', request, bearer)).json() as Promise<GraphqlAnswer>,
+    stream: (request, bearer = key) => {
+      const headers = { apikey: key, authorization: `Bearer ${bearer}` }
+      const client = createClient({ url: `${base()}graphql/v1`, headers, retryAttempts: 0, fetchFn: fetchStream })
+      return client.iterate<GraphqlAnswer['data']>(request as RequestParams) as AsyncIterableIterator<GraphqlAnswer>
+    },
   }
+}
+
+/** A refusal instead of a stream, with the sentence of the service. */
+const fetchStream: typeof fetch = async (...asked) => {
+  const response = await fetch(...asked)
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) return response
+  const { errors } = (await response.json()) as GraphqlAnswer
+  throw new Error(errors?.[0]?.message ?? silent.message)
 }

@@ -1,5 +1,5 @@
 import { GraphiQL } from 'graphiql'
-import { buildClientSchema, type IntrospectionQuery } from 'graphql'
+import { buildClientSchema, getOperationAST, parse, type IntrospectionQuery } from 'graphql'
 import { useEffect, useMemo, useRef, useState, type ComponentProps } from 'react'
 import { schemaPath, type GraphqlAnswer, type GraphqlParams } from '../api.ts'
 import { useAdminAnswer, useBearers, usePageContext } from '../context.tsx'
@@ -101,9 +101,18 @@ function ExplainPane({ plans }: { readonly plans: Explaining }) {
   )
 }
 
-type Fetcher = (params: GraphqlParams) => Promise<GraphqlAnswer>
+type Fetcher = (params: GraphqlParams) => Promise<GraphqlAnswer | AsyncIterableIterator<GraphqlAnswer>>
 
-/** Plans are removed from the answer, so that it looks as for an application. */
+/** False for an invalid document: the service answers the reason. */
+function subscribes({ query, operationName }: GraphqlParams): boolean {
+  try {
+    return getOperationAST(parse(query), operationName)?.operation === 'subscription'
+  } catch {
+    return false
+  }
+}
+
+/** A subscription gets its answers one by one, without plans. Plans are removed from an answer, so that it looks as for an application. */
 function useFetcher(whom: Whom, explains: boolean, show: (plans: Explaining) => void): Fetcher {
   const { api } = usePageContext()
   const bearerOf = useBearers()
@@ -112,8 +121,10 @@ function useFetcher(whom: Whom, explains: boolean, show: (plans: Explaining) => 
       async ({ query, variables, operationName }) => {
         const bearer = await bearerOf(whom)
         if (bearer.kind === 'refused') return { errors: [{ message: bearer.refusal.message }] }
+        const params = { query, variables, operationName }
+        if (subscribes(params)) return api.stream(params, bearer.value)
         const extensions = explains ? { extensions: { explain: true } } : {}
-        const answer = await api.graphql({ query, variables, operationName, ...extensions }, bearer.value)
+        const answer = await api.graphql({ ...params, ...extensions }, bearer.value)
         if (!explains) return answer
         const { explain, ...others } = answer.extensions ?? {}
         show(explainingOf(explain, answer))
