@@ -8,6 +8,7 @@ import type { AdminParts } from './console/admin/call.ts'
 import { toErrorAnswer } from './auth/http/boundary.ts'
 import { registerAuth } from './auth/http/register.ts'
 import type { DashboardLink } from './console/opening.ts'
+import { registerDocs } from './console/docs.ts'
 import { registerDashboard } from './console/register.ts'
 import type { LiveStreams } from './graphql/http/event-stream.ts'
 import { createGraphqlFront, type Asker, type GraphqlRoute } from './graphql/http/route.ts'
@@ -52,6 +53,8 @@ export interface AppParts extends Pick<
   readonly pathPrefix?: string | null
   /** Absent: no observers. */
   readonly observers?: Omit<Observers, 'log' | 'requests' | 'live'>
+  /** Whether the pages of docs/ are served. */
+  readonly docs?: boolean
   /** The link that opens the dashboard signed in; absent: none. */
   readonly opening?: DashboardLink | null
   /** Null: this process serves no auth. */
@@ -125,6 +128,7 @@ export function buildApp(parts: AppParts): App {
     sendFailure(reply, new HttpFailure('NOT_FOUND', inPlaceOf(url)), renderPlainFailure),
   )
   registerHealth(app, parts.health)
+  if (parts.docs === true) registerDocs(app)
   if (parts.auth !== null) {
     registerAuth(app, parts.auth)
     registerAdmin(app, parts.auth)

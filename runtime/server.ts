@@ -333,6 +333,7 @@ function assemble(
     observers: { ...observers, metrics: settings.metrics === 'here' ? observers.metrics : null },
     bodyLimitBytes: settings.bodyLimitBytes,
     workers: settings.workers,
+    docs: settings.docs === true,
     opening: assembly.opening ?? null,
     auth: authOf(assembly, verify.own),
   })

