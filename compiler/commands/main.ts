@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   compile: async () => (await import('./compile.ts')).compileCommand,
   report: async () => (await import('./report.ts')).reportCommand,
   annotate: async () => (await import('./annotate.ts')).annotateCommand,
+  import: async () => (await import('./import.ts')).importCommand,
   schema: async () => (await import('./schema.ts')).schemaCommand,
   codegen: async () => (await import('./codegen.ts')).codegenCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,

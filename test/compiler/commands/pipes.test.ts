@@ -36,6 +36,7 @@ const rows: Readonly<Record<string, Row>> = {
   compile: { args: ['--dump', 'catalog'], exitCode: 0, isLong: true },
   report: { args: ['--json'], exitCode: 0, isLong: true },
   annotate: { args: [], exitCode: 0, isLong: true },
+  import: { args: ['hasura', 'none'], exitCode: 2 },
   schema: { args: ['--role', 'service_role'], exitCode: 0, isLong: true },
   codegen: { args: ['--out', 'generated'], exitCode: 0 },
   diff: { args: ['--migration', 'more.sql', '--json'], exitCode: 0, isLong: true },

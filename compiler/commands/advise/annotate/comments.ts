@@ -20,7 +20,8 @@ export type CommentKey = 'name' | 'foreign_name' | 'local_name' | 'primary_key_c
 
 export interface Wish {
   readonly on: Commented
-  readonly settings: Readonly<Partial<Record<CommentKey, unknown>>>
+  /** Keys of comments (compiler/comments/keys.ts). */
+  readonly settings: Readonly<Record<string, unknown>>
   /** Lines for the reader of the SQL. */
   readonly remarks?: readonly string[]
 }
