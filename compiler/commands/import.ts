@@ -9,25 +9,28 @@ import { applyStatements, tryStatements } from './import/trial.ts'
 /** Loaded when it is named: the help of all commands needs none. */
 const importers: Readonly<Record<string, () => Promise<Importer>>> = {
   hasura: async () => (await import('./import/hasura/hasura-importer.ts')).fromHasura,
+  postgraphile: async () => (await import('./import/postgraphile/postgraphile-importer.ts')).fromPostgraphile,
 }
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'Move in from Hasura: print the SQL that carries its metadata.',
+  summary: 'Move in from Hasura or PostGraphile: print SQL that carries their settings.',
   description:
-    'catalograph import hasura METADATA: a folder of metadata (version 2 or 3) or an exported file. Prints roles, grants,\n' +
-    'policies and comments for review, each below the permission that it comes from, and at the end what is not carried.\n' +
+    'hasura METADATA: a folder of metadata (version 2 or 3) or an exported file. Prints roles, grants, policies and comments\n' +
+    'for review, each below the permission that it comes from, and at the end what is not carried.\n' +
+    'postgraphile [TAGS]: smart tags of the comments in the database, and of a file such as postgraphile.tags.json5, as\n' +
+    'settings in comments.\n' +
     'The SQL is tried on the database of DATABASE_OWNER_URL, or DATABASE_URL, in a transaction that is rolled back.\n' +
     'With --compare, documents of each role are answered there, too, and have to have the rows of before.\n\n' +
     'Exit codes: 0 done, 1 the SQL fails or rows differ, 2 wrong use.',
-  takes: 'hasura METADATA',
+  takes: 'hasura METADATA | postgraphile [TAGS]',
   options: {
     out: { value: 'FILE', help: 'Write the SQL to this file instead.' },
     apply: { value: null, help: 'Run it in one transaction, if the trial succeeds and no rows differ.' },
     role: {
       value: 'OLD=NEW',
       repeated: true,
-      help: 'Another name for a role; anonymous, public and unauthenticated are anon, user is authenticated.',
+      help: 'Hasura: another name for a role; anonymous, public and unauthenticated are anon, user is authenticated.',
     },
     source: { value: 'NAME', help: 'Hasura: the source to import, if there are several.' },
     compare: {
@@ -35,7 +38,7 @@ export const importCommand: Command = {
       help: 'Callers and documents whose rows have to stay the same: a JSON file, or a folder of them.',
     },
     endpoint: { value: 'URL', help: 'Ask the old server at this URL what the rows were.' },
-    'admin-secret': { value: 'TEXT', help: 'The admin secret of Hasura; better in HASURA_GRAPHQL_ADMIN_SECRET.' },
+    'admin-secret': { value: 'TEXT', help: 'Hasura: the admin secret; better in HASURA_GRAPHQL_ADMIN_SECRET.' },
   },
   run: async (given, terminal, [name = '', ...args]) => {
     const load = Object.hasOwn(importers, name) ? importers[name] : undefined

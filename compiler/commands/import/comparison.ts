@@ -11,6 +11,8 @@ export interface ComparedCaller {
   /** Claims of the token; with Hasura `session` has its variables. */
   readonly claims: JsonObject
   readonly session: Readonly<Record<string, string>>
+  /** Headers for the old server. */
+  readonly headers: Readonly<Record<string, string>>
   /** Null: the importer names documents itself. */
   readonly documents: readonly ComparedDocument[] | null
 }
@@ -49,13 +51,15 @@ function toCaller(value: unknown, file: string): ComparedCaller {
   const role = memberText(value, 'role')
   if (!isJsonObject(value) || role === null)
     throw misuse(`--compare: ${file} needs objects like {"role": "...", "claims": {...}, "documents": [...]}`)
-  const session = Object.entries(memberObject(value, 'session')).map(
-    ([name, one]) => [name.toLowerCase(), String(one)] as const,
-  )
+  const texts = (member: string): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      Object.entries(memberObject(value, member)).map(([name, one]) => [name.toLowerCase(), String(one)] as const),
+    )
   return {
     role,
     claims: memberObject(value, 'claims'),
-    session: Object.fromEntries(session),
+    session: texts('session'),
+    headers: texts('headers'),
     documents:
       value['documents'] === undefined
         ? null

@@ -55,8 +55,13 @@ export function hasuraAsking(
   { endpoint, secret }: OldHasura,
 ): readonly Asking[] {
   const permissions = permissionsOf(createWorld(catalog, metadata.source.tables))
-  return callers.map(({ role, claims, session, documents }) => {
-    const headers = { 'x-hasura-role': role, ...session, ...(secret !== null && { 'x-hasura-admin-secret': secret }) }
+  return callers.map(({ role, claims, session, headers: given, documents }) => {
+    const headers = {
+      'x-hasura-role': role,
+      ...session,
+      ...given,
+      ...(secret !== null && { 'x-hasura-admin-secret': secret }),
+    }
     const readable = permissions.filter(
       (one) =>
         one.role === role &&
