@@ -8,14 +8,17 @@ import { applyStatements, tryStatements } from './import/trial.ts'
 
 /** Loaded when it is named: the help of all commands needs none. */
 const importers: Readonly<Record<string, () => Promise<Importer>>> = {
+  supabase: async () => (await import('./import/supabase/supabase-importer.ts')).fromSupabase,
   hasura: async () => (await import('./import/hasura/hasura-importer.ts')).fromHasura,
   postgraphile: async () => (await import('./import/postgraphile/postgraphile-importer.ts')).fromPostgraphile,
 }
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'Move in from Hasura or PostGraphile: print SQL that carries their settings.',
+  summary: 'Move in from Supabase, Hasura or PostGraphile: print the SQL of the move.',
   description:
+    'supabase --dump FILE|--from URL: roles that a dump of a hosted project needs, settings to reset, and the steps of the\n' +
+    'move, with the errors of a restore that do not matter.\n' +
     'hasura METADATA: a folder of metadata (version 2 or 3) or an exported file. Prints roles, grants, policies and comments\n' +
     'for review, each below the permission that it comes from, and at the end what is not carried.\n' +
     'postgraphile [TAGS]: smart tags of the comments in the database, and of a file such as postgraphile.tags.json5, as\n' +
@@ -23,8 +26,10 @@ export const importCommand: Command = {
     'The SQL is tried on the database of DATABASE_OWNER_URL, or DATABASE_URL, in a transaction that is rolled back.\n' +
     'With --compare, documents of each role are answered there, too, and have to have the rows of before.\n\n' +
     'Exit codes: 0 done, 1 the SQL fails or rows differ, 2 wrong use.',
-  takes: 'hasura METADATA | postgraphile [TAGS]',
+  takes: 'supabase | hasura METADATA | postgraphile [TAGS]',
   options: {
+    dump: { value: 'FILE', help: 'Supabase: a plain dump, or a folder of roles.sql, schema.sql and data.sql.' },
+    from: { value: 'URL', help: 'Supabase: the old database itself, which documents of --compare are asked of, too.' },
     out: { value: 'FILE', help: 'Write the SQL to this file instead.' },
     apply: { value: null, help: 'Run it in one transaction, if the trial succeeds and no rows differ.' },
     role: {

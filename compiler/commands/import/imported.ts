@@ -10,6 +10,8 @@ export interface ImportedStatement {
 /** The result of an importer. */
 export interface Imported {
   readonly statements: readonly ImportedStatement[]
+  /** Steps for a person after them; absent: none. */
+  readonly steps?: readonly string[]
   /** Everything that the statements do not carry, one line each. */
   readonly left: readonly string[]
   /** One line: what was carried. */
@@ -27,10 +29,11 @@ const printStatement = ({ remarks, sql }: ImportedStatement): string =>
   [...remarks.map(commentLines), `${sql};`].join('\n')
 
 /** SQL that psql runs in one transaction, and below it one list of what is left out. */
-export const printImported = ({ statements, left, summary }: Imported): string =>
+export const printImported = ({ statements, steps = [], left, summary }: Imported): string =>
   [
     commentLines(summary),
     ...(statements.length === 0 ? [] : ['begin;', ...statements.map(printStatement), 'commit;']),
+    ...(steps.length === 0 ? [] : [commentLines(`Steps:\n${steps.join('\n')}`)]),
     ...(left.length === 0 ? [] : [commentLines(`Not carried:\n${left.map((line) => `* ${line}`).join('\n')}`)]),
   ].join('\n\n')
 

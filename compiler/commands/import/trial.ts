@@ -87,7 +87,7 @@ async function compareCaller(
 }
 
 /** As the request of a caller; nothing that it sets or writes stays. */
-async function asCaller(
+export async function asCaller(
   query: Query,
   schemas: readonly string[],
   { role, claims }: Pick<Asking, 'role' | 'claims'>,
@@ -118,16 +118,20 @@ async function becomeMember(query: Query, role: string): Promise<void> {
 /** One variant of variables each. */
 const nothingKept = { get: () => undefined, set: () => undefined }
 
+export async function rowsOfSql(query: Query, sql: string): Promise<readonly unknown[]> {
+  const { rows } = await query<{ readonly row: unknown }>(
+    `select pg_catalog.to_jsonb(compared) as row from (${sql}) compared`,
+  )
+  return rows.map(({ row }) => row)
+}
+
 async function askHere(
   query: Query,
   engine: Engine,
   role: string,
   { graphql, sql, variables }: ComparedDocument,
 ): Promise<unknown> {
-  if (graphql === null)
-    return (await query(`select pg_catalog.to_jsonb(compared) as row from (${sql}) compared`)).rows.map(
-      (row) => (row as { readonly row: unknown }).row,
-    )
+  if (graphql === null) return rowsOfSql(query, sql ?? '')
   const prepared = createDocument(engine, role, graphql, null, nothingKept, 'patient').prepare(variables)
   const rows: (string | null)[][] = []
   for (const statement of prepared.statements.statements) {
