@@ -3,7 +3,7 @@ export const sidebar = [
   { title: 'Start', pages: ['start', 'your-own-database', 'questions'] },
   { title: 'Model your data', pages: ['api', 'filters', 'relations', 'writes', 'groups', 'shapes', 'additions'] },
   { title: 'Auth and access', pages: ['auth', 'policies'] },
-  { title: 'Clients', pages: ['client', 'react', 'live', 'artifacts'] },
+  { title: 'Clients', pages: ['client', 'react', 'clients', 'live', 'artifacts'] },
   { title: 'Deploy', pages: ['deploy', 'scale', 'topologies', 'capacity'] },
   { title: 'Operate', pages: ['operate', 'commands', 'dashboard', 'events', 'sharing'] },
   {

@@ -36,6 +36,7 @@ const programs: Readonly<Record<string, readonly string[]>> = {
   'docs/artifacts.md': ['js'],
   'docs/auth.md': ['js'],
   'docs/client.md': ['js', 'js', 'ts'],
+  'docs/clients.md': 'ts ts tsx ts tsx ts ts ts ts ts json js ts'.split(' '),
   'docs/live.md': ['js'],
   'docs/react.md': ['tsx'],
 }
