@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   diff: async () => (await import('./diff.ts')).diffCommand,
   cost: async () => (await import('./cost.ts')).costCommand,
   policies: async () => (await import('./policies.ts')).policiesCommand,
+  check: async () => (await import('./check.ts')).checkCommand,
   verify: async () => (await import('./verify.ts')).loadVerifyCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand,
   token: async () => (await import('./token.ts')).tokenCommand,

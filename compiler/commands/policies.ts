@@ -49,6 +49,7 @@ export const policiesCommand: Command = {
     'without row-level security.\n\n' +
     'Exit codes: 0 all is as written, 1 something is not, 2 wrong use.',
   takes: '[matrix [FILE] | test FILE]',
+  words: ['matrix', 'test'],
   options: {
     out: { value: 'FILE', help: 'With matrix: write it to this file.' },
     json: { value: null, help: 'With test: print the result as JSON.' },

@@ -37,6 +37,7 @@ const programs: Readonly<Record<string, readonly string[]>> = {
   'docs/auth.md': ['js'],
   'docs/client.md': ['js', 'js', 'ts'],
   'docs/clients.md': 'ts ts tsx ts tsx ts ts ts ts ts json js ts'.split(' '),
+  'docs/workflow.md': ['json', 'yaml'],
   'docs/live.md': ['js'],
   'docs/react.md': ['tsx'],
 }

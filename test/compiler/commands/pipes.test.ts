@@ -42,6 +42,7 @@ const rows: Readonly<Record<string, Row>> = {
   diff: { args: ['--migration', 'more.sql', '--json'], exitCode: 0, isLong: true },
   cost: { args: ['--documents', 'typename.graphql', '--role', 'anon'], exitCode: 0 },
   policies: { args: [], exitCode: 0 },
+  check: { args: ['--config', 'nowhere.json'], exitCode: 2 },
   verify: { args: ['--minutes', '0.01'], exitCode: 0 },
   keys: { args: [], exitCode: 0 },
   auth: { args: ['status'], exitCode: 0 },
