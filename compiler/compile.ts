@@ -1,6 +1,6 @@
 import { printSchema } from 'graphql'
 import { additions, commentKeys } from './additions/table.ts'
-import type { Diagnostic, Manifest } from '../runtime/contract/manifest.ts'
+import type { Diagnostic, Manifest, ReportFacts } from '../runtime/contract/manifest.ts'
 import type { LiveRelation } from '../runtime/contract/live.ts'
 import type { Revision } from '../runtime/contract/artifact.ts'
 import { buildView } from './additions/engine.ts'
@@ -29,6 +29,8 @@ export interface Compiled {
   readonly diagnostics: readonly Diagnostic[]
   /** The same, yielding in between. */
   readonly diagnose: () => Promise<readonly Diagnostic[]>
+  /** On all served schemas, whatever their comments request (spec/graphql.md 17, `schemaReport`); computed on demand. */
+  readonly report: () => Promise<ReportFacts>
   /** Tables that could be watched if they had triggers. */
   readonly unwatched: readonly LiveRelation[]
   readonly timings: readonly Timing[]
@@ -50,8 +52,6 @@ export interface CompilerOptions extends ReadOptions {
   readonly memo?: Memo
   /** Absent: no live queries, because there are no triggers. */
   readonly triggers?: LiveTriggers
-  /** Reports on all schemas, whatever their comments request (spec/graphql.md 17, `schemaReport`). */
-  readonly reportsAll?: true
 }
 
 export interface Compiler {
@@ -66,11 +66,10 @@ export interface Compiler {
 
 /** A compiler for one database. It memoizes the results of its passes, so that a small change compiles quickly. */
 export function createCompiler(options: CompilerOptions): Compiler {
-  const { memo = createMemo(), reportsAll } = options
+  const { memo = createMemo() } = options
   const [liveSettings] = additions.flatMap((one) => one.liveSettings ?? [])
   const { read, ahead } = createDatabaseReader(options, commentKeys, memo, liveSettings)
   const emit = createEmitter(memo)
-  const obeyed = reportsAll ? reportingAll : additions
   return {
     readAhead: ahead,
     compile: async (last) => {
@@ -79,7 +78,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
       if ('revision' in found) return found
       const { catalog, noted, live } = found
       const { annotated } = noted
-      const built = await timed('model', () => inTurns(buildModel(annotated, obeyed, memo, live?.facts)))
+      const built = await timed('model', () => inTurns(buildModel(annotated, additions, memo, live?.facts)))
       const emitted = await timed('emit', () => emit(built.model, catalog.version))
       function* allDiagnostics(): Steps<readonly Diagnostic[]> {
         const ofComments = noted.diagnostics
@@ -97,14 +96,13 @@ export function createCompiler(options: CompilerOptions): Compiler {
           return diagnostics()
         },
         diagnose: () => inTurns(allDiagnostics()),
+        report: once(() => inTurns(built.report())),
         unwatched: live?.unwatched ?? [],
         timings: timings(),
       }
     },
   }
 }
-
-const reportingAll: typeof additions = [...additions, { name: 'reportsAll', keys: [], reports: 'all' }]
 
 /** ts-morph is behind this import: half a second and 80 MB, unneeded while serving or with an unchanged print. */
 async function artifactsOf(model: Model, revision: Revision, { version, before }: Printing): Promise<Artifacts> {

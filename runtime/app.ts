@@ -59,6 +59,8 @@ export interface AppParts extends Pick<
   readonly opening?: DashboardLink | null
   /** Null: this process serves no auth. */
   readonly auth: AdminParts | null
+  /** GraphQL with plans, for the owner's key; absent: none. */
+  readonly explaining?: Pick<GraphqlRoute, 'authenticate' | 'serving'>
 }
 
 const noSchemas = (): never => {
@@ -82,7 +84,7 @@ export function buildApp(parts: AppParts): App {
   const sourceOf = createSourceOf(addressHeader)
   const bodies = parts.bodies ?? createByteBudget(bodiesSize(parts.bodyLimitBytes, workers))
   const { request: observe = null, trace = null, http = null, metrics = null } = parts.observers ?? {}
-  const graphql = createGraphqlFront({
+  const front: GraphqlRoute = {
     ...parts,
     // An address that auth has blocked is blocked for the whole project (spec/auth.md 10).
     closedFor: parts.auth?.tools.throttle.closedFor ?? (() => 0),
@@ -96,12 +98,17 @@ export function buildApp(parts: AppParts): App {
     rateLimit: parts.rateLimit ?? null,
     live: parts.live ?? null,
     origins,
-  })
+  }
+  const { explaining } = parts
+  const fronts: Fronts = {
+    graphql: createGraphqlFront(front),
+    explaining: explaining && createGraphqlFront({ ...front, ...explaining, live: null }),
+  }
   const app = fastify({
     logger: false,
     trustProxy: false,
     bodyLimit: parts.bodyLimitBytes,
-    serverFactory: (handler) => makeServer(servers, byPath(graphql, handler, pathPrefix)),
+    serverFactory: (handler) => makeServer(servers, byPath(fronts, handler, pathPrefix)),
     clientErrorHandler: (error, socket) => answerError(servers, error, socket),
     // While it closes, requests on open connections are answered, and the connection ends with the answer.
     return503OnClosing: false,
@@ -136,18 +143,25 @@ export function buildApp(parts: AppParts): App {
     registerDashboard(app, parts.opening)
     if (metrics !== null) registerMetrics(app, metrics, parts.auth)
   }
-  return { fastify: app, handle: byPath(graphql, (request, response) => app.routing(request, response), pathPrefix) }
+  return { fastify: app, handle: byPath(fronts, (request, response) => app.routing(request, response), pathPrefix) }
 }
 
 const graphqlPath = '/graphql/v1'
+const explainingPath = '/admin/v1/graphql'
+
+interface Fronts {
+  readonly graphql: RequestListener
+  readonly explaining: RequestListener | undefined
+}
 
 /** GraphQL is answered without Fastify, which answers everything else. */
 const byPath =
-  (graphql: RequestListener, others: RequestListener, prefix: string | null): RequestListener =>
+  ({ graphql, explaining }: Fronts, others: RequestListener, prefix: string | null): RequestListener =>
   (request, response) => {
     const { url = '/' } = request
     if (prefix !== null) request.url = withoutPrefix(url, prefix)
     if (request.url === graphqlPath || isGraphql(request.url ?? '/')) graphql(request, response)
+    else if (request.url === explainingPath && explaining !== undefined) explaining(request, response)
     else others(request, response)
   }
 

@@ -29,7 +29,7 @@ import { createIssuers } from './identity/issuers.ts'
 import { createTokenVerifier, type VerifyToken } from './identity/jwt.ts'
 import { createKnownKeys, type KnownKeys } from './identity/revoked-keys.ts'
 import { previousSecretOf } from './settings/rotation.ts'
-import { goodKey, keysOf, type ListedKey } from './identity/project-keys.ts'
+import { goodKey, keysOf, ownerRole, type ListedKey } from './identity/project-keys.ts'
 import { Hopeless, pauseMs, retries, retry } from './lib/retry.ts'
 import { openChangeFeed } from './graphql/live/changes/feed.ts'
 import { openLive, type Live } from './graphql/live/open.ts'
@@ -323,6 +323,10 @@ function assemble(
     bodies,
     authenticate: createAuthenticate(verify.own, verify.bearer),
     serving,
+    explaining: {
+      authenticate: createAuthenticate(verify.own, verify.bearer, ownerRole),
+      serving: { serve: async (...asked) => assembly.service?.explain(...asked) ?? unavailableResponse },
+    },
     requestTimeoutMs: settings.requestTimeoutMs,
     health: healthOf(assembly),
     log,
@@ -378,6 +382,10 @@ function authOf(assembly: Assembly, verify: VerifyToken): AppParts['auth'] {
     describe: async (role) => {
       if (assembly.service === null) throw new HttpFailure('UNAVAILABLE')
       return assembly.service.describe(role)
+    },
+    report: async (role) => {
+      if (assembly.service === null) throw new HttpFailure('UNAVAILABLE')
+      return assembly.service.report(role)
     },
   }
 }

@@ -30,8 +30,8 @@ export interface ModelAddition extends PartsAddition, SwitchedAddition, OutlineA
   readonly wholeFacts?: (memo: Memo, annotated: Annotated, entities: readonly Entity[]) => readonly Entity[]
   /** Facts of which the manifest says whether some relation or another part of it has them. */
   readonly marks?: readonly Mark[]
-  /** Requests may ask for a report of the schemas that have its setting, or of all. */
-  readonly reports?: 'asked' | 'all'
+  /** Requests may ask for a report of the schemas that have its setting. */
+  readonly reports?: true
 }
 
 type Mark = {
@@ -85,5 +85,5 @@ export const reportedSchemas = (
   schemas: readonly AnnotatedSchema[],
 ): readonly string[] =>
   schemas
-    .filter((schema) => additions.some((one) => one.reports === 'all' || (one.reports && isAsked(schema, one))))
+    .filter((schema) => additions.some((one) => one.reports === true && isAsked(schema, one)))
     .map(({ name }) => name)

@@ -12,6 +12,7 @@ import type {
   ObjectId,
   RefusalFacts,
   SchemaFacts,
+  ReportFacts,
 } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } from '../comments/annotated.ts'
 import { manifestFacts, marksOf, reportedSchemas, typeParts, type ModelAddition } from './additions.ts'
@@ -40,6 +41,8 @@ export interface Built {
   readonly model: Model
   /** Computed on demand: a request that waits for the new schema need not wait for diagnostics. */
   readonly diagnose: () => Steps<readonly Diagnostic[]>
+  /** The same, of all schemas: the facts for a report on any role (spec/graphql.md 17, `schemaReport`). */
+  readonly report: () => Steps<ReportFacts>
 }
 
 /** The facts about what can be watched (spec/graphql.md 16.1), with which the passes go on. */
@@ -122,9 +125,12 @@ export function* buildModel(
       ...sentDefaultsDiagnostics(annotated, types.types),
     ]
   }
-  const reported = reportedSchemas(additions, annotated.schemas)
-  const diagnostics = reported.length === 0 ? [] : [...annotated.diagnostics, ...(yield* diagnose())]
-  const report = reported.length > 0 && buildReport(scope, schemas, annotated, manifest, reported, diagnostics)
+  function* reportOn(names: readonly string[]): Steps<ReportFacts> {
+    const diagnostics = [...annotated.diagnostics, ...(yield* diagnose())]
+    return buildReport(scope, schemas, annotated, manifest, names, diagnostics)
+  }
+  const asked = reportedSchemas(additions, annotated.schemas)
+  const report = asked.length > 0 && (yield* reportOn(asked))
   return {
     model: {
       manifest: report ? { ...manifest, report } : manifest,
@@ -132,6 +138,7 @@ export function* buildModel(
       functions: yield* memo.map(callSql, calls.value),
     },
     diagnose,
+    report: () => reportOn(annotated.schemas.map(({ name }) => name)),
   }
 }
 

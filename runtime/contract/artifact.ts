@@ -1,4 +1,4 @@
-import type { Manifest, ObjectId } from './manifest.ts'
+import type { Manifest, ObjectId, ReportFacts } from './manifest.ts'
 import { sha256Hex } from '../lib/text.ts'
 
 /** A builder as JavaScript text: a CommonJS body that assigns `module.exports`. */
@@ -40,6 +40,8 @@ export interface Revision {
   readonly failure?: string
   /** Reads the database. Null: its state must be compiled; absent: each state must. Rejects as the source does. */
   readonly later?: () => Promise<LaterState | null>
+  /** The facts for a report on any role (spec/graphql.md 17); absent: there is no compiler. */
+  readonly report?: () => Promise<ReportFacts>
 }
 
 /** A later state of the database, in which only columns and the like of some relations are others than in a revision. */

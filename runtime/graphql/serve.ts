@@ -5,6 +5,7 @@ import { refusalOf } from '../contract/facts.ts'
 import { refuseEnded } from '../db/pool/waiting.ts'
 import type { EngineAdditions } from '../engine/additions.ts'
 import { summaryOf, type Summary } from '../engine/summary.ts'
+import { once } from '../lib/caches.ts'
 import { inTurns } from '../lib/steps.ts'
 import { admit, type Admission } from './allowlist/admission.ts'
 import { createTexts, listedText, runWhileListed, type Texts } from './allowlist/listed.ts'
@@ -16,6 +17,7 @@ import type { Plan } from './plan/plan-nodes.ts'
 import type { DocumentRequest, Documents } from './prepared/documents.ts'
 import { refuse } from './protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from './protocol/request-and-answer.ts'
+import { runWithReport, type SchemaReport } from './report/report.ts'
 import { bindAll } from './run/bind.ts'
 import { cacheStatsOf, type CacheStats, createKeep, createLoad, type Loaded } from './run/served.ts'
 import {
@@ -60,6 +62,13 @@ export interface GraphqlService {
    * owner only. Null: only compiled documents are served. Rejects while no schema is available.
    */
   readonly describe: (role: string) => Promise<IntrospectionQuery | null>
+  /**
+   * The schema report on a role, whatever the comments of the schemas allow: for the owner only. Null: only compiled documents are
+   * served. Rejects while no schema is available, and with DatabaseFailure.
+   */
+  readonly report: (role: string) => Promise<SchemaReport | null>
+  /** Like `serve`, with statements and plans under `extensions.explain`, whatever the comments allow: for the owner only. */
+  readonly explain: GraphqlService['serve']
   /** The extent of the API in the database. Null: only compiled documents are served. Rejects without a schema. */
   readonly summary: () => Promise<Summary | null>
   /** Null: no schema is loaded yet. */
@@ -97,23 +106,37 @@ export function createService(parts: ServiceParts & MadeParts, additions: readon
   const { database, source, now = Date.now, apart, engineAdditions, failed } = parts
   const cell = createCell(createLoad(source, engineAdditions, now), now, { keep: createKeep(now) })
   const texts = createTexts()
-  const { serve, watch } = createPipeline<Loaded, TextRequestState>({
-    cell,
-    load: loadFor(cell),
-    look: cell.look,
-    begin: (loaded, received, isFirst) => {
-      const state = createRequestState(database, loaded, received, isFirst)
-      const { query, operationName } = received.request
-      const asked = { role: received.caller.role, text: query ?? '', operationName }
-      return Object.assign(state, { admission: null, documents: loaded.documents, asked })
-    },
-    stagesOf: createStages(database, extensionsOf(additions), texts, apart, now),
-    failed,
-  })
+  const pipeline = (explains: boolean) =>
+    createPipeline<Loaded, TextRequestState>({
+      cell,
+      load: loadFor(cell),
+      look: cell.look,
+      begin: (loaded, received, isFirst) => {
+        const state = createRequestState(database, loaded, received, isFirst)
+        const { query, operationName } = received.request
+        const asked = { role: received.caller.role, text: query ?? '', operationName }
+        return Object.assign(state, { admission: null, documents: loaded.documents, asked })
+      },
+      stagesOf: createStages(database, extensionsOf(additions), explains, texts, apart, now),
+      failed,
+    })
+  const { serve, watch } = pipeline(false)
+  const explaining = once(() => pipeline(true))
   return {
     serve,
     watch,
     describe: async (role) => introspectionFromSchema((await cell.look()).engine.view(role).complete()),
+    report: async (role) => {
+      const { revision, engine } = await cell.look()
+      const facts = await revision.report?.()
+      if (facts === undefined) return null
+      const { manifest, view } = engine
+      const reporting = { manifest, facts, view: view(role), anon: view('anon').visible }
+      const exchange = { caller: { role, claims: '{}' }, version: null, readOnly: true, statements: [] }
+      return (await runWithReport(database.run, exchange, reporting)).report
+    },
+    explain: (request, ...asked) =>
+      explaining().serve({ ...request, extensions: { ...request.extensions, explain: true } }, ...asked),
     summary: async () => {
       const { engine } = await cell.current()
       return inTurns(summaryOf(engine.manifest, (role) => engine.view(role).visible))
@@ -143,6 +166,7 @@ const newestFor = (cell: EngineCell<Loaded>, loaded: Loaded, query: string | nul
 function createStages(
   { run }: ServiceDatabase,
   extensions: readonly Extension[],
+  explains: boolean,
   texts: Texts,
   apart: Apart,
   now: () => number,
@@ -154,7 +178,7 @@ function createStages(
   const make = (loaded: Loaded): Stages<TextRequestState> => {
     const { manifest } = loaded.engine
     const { refusal, allowlists } = manifest
-    const served = extensions.filter(({ fact }) => manifest[fact] !== undefined)
+    const served = extensions.filter(({ name, fact }) => (explains ? name === 'explain' : manifest[fact] !== undefined))
     return {
       admission: [
         ...(refusal === null ? [] : [recheckBeforeRefusal(refuseUnreadable)]),

@@ -27,10 +27,15 @@ export type Authenticate = (credentials: Credentials) => Identified | Promise<Id
  * be a token of its secret; the bearer token, if present, identifies the person, and its role and claims replace the
  * key's.
  * @param verifyBearer of bearer tokens, if these may be of other issuers too
+ * @param keyRole the only role that a key may have; absent: any
  */
-export function createAuthenticate(verify: VerifyToken, verifyBearer: VerifyToken = verify): Authenticate {
+export function createAuthenticate(
+  verify: VerifyToken,
+  verifyBearer: VerifyToken = verify,
+  keyRole?: string,
+): Authenticate {
   const identify = (key: TokenVerdict, authorization: string | undefined): Identified | Promise<Identified> => {
-    if (key.kind === 'refused') return { kind: 'key-invalid' }
+    if (key.kind === 'refused' || (keyRole !== undefined && key.caller.role !== keyRole)) return { kind: 'key-invalid' }
     if (authorization === undefined) return { kind: 'caller', caller: key.caller }
     // RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1).
     const scheme = /^Bearer +/i.exec(authorization)?.[0]

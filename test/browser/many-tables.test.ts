@@ -14,8 +14,7 @@ const child = `Area${(7 * middle) % 10}OfTheApplication${7 * middle}`
 
 /** Tables that refer to one another as those of a grown application do: most to a few, some to their neighbours. */
 const sql = `
-  comment on schema public is
-    '@graphql({"inflect_names": true, "explain": {"enabled": true}, "schemaReport": {"enabled": true}})';
+  comment on schema public is '@graphql({"inflect_names": true})';
   do $$ begin
     for n in 1..${tables} loop
       execute format('create table public.area_%s_of_the_application_%s (id int primary key, name text, note text, parent int%s)',

@@ -10,5 +10,5 @@ export const schemaReport = keyAddition(
     decode: switchedOn,
     help: '{"enabled": true} answers requests that ask with what is in the API and why not; for development only.',
   },
-  { reports: 'asked', extension },
+  { reports: true, extension },
 )

@@ -169,11 +169,12 @@ export function createFollower(options: FollowOptions): RevisionSource {
     if (compiled !== before) report(compiled)
     const seen = compiled.revision.version
     const judge = createJudgeLater(compiled)
+    const revision = { ...compiled.revision, report: compiled.report }
     return {
       compiled,
       revision: guarded
-        ? { ...compiled.revision, later: singleFlight(async () => judge(await compiler.readAhead())) }
-        : { ...compiled.revision, version: null },
+        ? { ...revision, later: singleFlight(async () => judge(await compiler.readAhead())) }
+        : { ...revision, version: null },
       version: seen,
       failedAt: null,
     }

@@ -6,6 +6,7 @@ import type { AuthParts } from '../../auth/http/register.ts'
 import type { Method } from '../../auth/http/route.ts'
 import type { AuditAction } from '../../auth/store/audit-log.ts'
 import type { RunExchange } from '../../contract/execution.ts'
+import type { SchemaReport } from '../../graphql/report/report.ts'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { KeptRequest, LiveObservation } from '../../contract/observations.ts'
 
@@ -46,6 +47,8 @@ export interface AdminParts extends AuthParts {
   readonly asCaller: RunExchange
   /** The API of a role; null: only compiled documents are served. Rejects with HttpFailure while there is none. */
   readonly describe: (role: string) => Promise<IntrospectionQuery | null>
+  /** The schema report on a role; null: only compiled documents are served. Rejects in the same way, and with DatabaseFailure. */
+  readonly report: (role: string) => Promise<SchemaReport | null>
 }
 
 /** A request of the project's owner, whose key was checked. */

@@ -51,6 +51,14 @@ export const getSchema = io('The whole API of a role', ok(object('GraphQL intros
   ...query({ role: text('anon unless it is given') }),
 })
 
+export const getReport = io(
+  'Every table and function, whether it is in the API of a role, and advice',
+  ok(object('The schema report')),
+  {
+    ...query({ role: text('anon unless it is given') }),
+  },
+)
+
 export const getSettings = io('Settings of auth, without secrets', ok(exactly(settings)))
 
 export const patchSettings = io(

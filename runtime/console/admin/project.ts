@@ -1,6 +1,7 @@
 import { json, type Outcome } from '../../auth/call/call.ts'
 import { refuse } from '../../auth/protocol/errors.ts'
 import { plainText } from '../../auth/mails/plain-text.ts'
+import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { listMails } from '../../auth/store/outbox.ts'
 import type { MailsAnswer, PrepareAnswer, ProjectAnswer, AdminParts, OwnerCall } from './call.ts'
 import type * as io from './io.ts'
@@ -16,11 +17,25 @@ export async function prepareProject(_call: OwnerCall, { prepare }: AdminParts):
   return json<PrepareAnswer>({ applied: await prepare() })
 }
 
+const withoutSchema = 'This server answers compiled documents only, and holds no schema'
+
 /** GET /schema: what introspection says, whether or not the role may ask for it. */
 export async function getSchema({ query }: OwnerCall<typeof io.getSchema>, { describe }: AdminParts): Promise<Outcome> {
   const schema = await describe(query.role ?? 'anon')
-  if (schema === null) throw refuse('not_found', 'This server answers compiled documents only, and holds no schema')
+  if (schema === null) throw refuse('not_found', withoutSchema)
   return json({ ...schema })
+}
+
+/** GET /report: the schema report, whether or not requests may ask for it. */
+export async function getReport({ query }: OwnerCall<typeof io.getReport>, { report }: AdminParts): Promise<Outcome> {
+  const found = await report(query.role ?? 'anon').catch(refuseRole)
+  if (found === null) throw refuse('not_found', withoutSchema)
+  return json({ ...found })
+}
+
+function refuseRole(error: unknown): never {
+  if (!(error instanceof DatabaseFailure) || error.kind !== 'role-refused') throw error
+  throw refuse('validation_failed', 'The role does not exist, or the service may not act as it')
 }
 
 const usualMails = '20'

@@ -2,7 +2,7 @@ import { getAccess, getPolicies } from './access.ts'
 import { ownerRoute, type OwnerRoute } from './call.ts'
 import * as io from './io.ts'
 import { getLive } from './live-streams.ts'
-import { getMails, getProject, getSchema, postToken, prepareProject } from './project.ts'
+import { getMails, getProject, getReport, getSchema, postToken, prepareProject } from './project.ts'
 import { getDocument, getRequests } from './requests.ts'
 import { getSettings, patchSettings } from './settings.ts'
 import { deleteTemplate, getTemplates, patchTemplate } from './templates.ts'
@@ -12,6 +12,7 @@ export const ownerRoutes: readonly OwnerRoute[] = [
   ownerRoute({ at: 'GET /project', io: io.getProject, handle: getProject }),
   ownerRoute({ at: 'POST /prepare', io: io.prepareProject, handle: prepareProject }),
   ownerRoute({ at: 'GET /schema', io: io.getSchema, handle: getSchema }),
+  ownerRoute({ at: 'GET /report', io: io.getReport, handle: getReport }),
   ownerRoute({ at: 'GET /settings', io: io.getSettings, handle: getSettings }),
   ownerRoute({ at: 'PATCH /settings', io: io.patchSettings, handle: patchSettings }),
   ownerRoute({ at: 'GET /templates', io: io.getTemplates, handle: getTemplates }),

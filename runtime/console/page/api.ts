@@ -18,6 +18,8 @@ export interface Api {
   readonly call: <T>(method: Method, path: string, body?: unknown, bearer?: string) => Promise<Result<T>>
   /** Sends a document as the key's role or as the user of the bearer token. Rejects only without an answer. */
   readonly graphql: (request: GraphqlParams, bearer?: string) => Promise<GraphqlAnswer>
+  /** The same, with plans among the extensions. */
+  readonly explain: (request: GraphqlParams, bearer?: string) => Promise<GraphqlAnswer>
   /** The answers of a subscription, until it ends or the reader leaves. Rejects if the connection is lost. */
   readonly stream: (request: GraphqlParams, bearer?: string) => AsyncIterableIterator<GraphqlAnswer>
 }
@@ -28,7 +30,6 @@ export interface GraphqlParams {
   readonly query: string
   readonly variables?: unknown
   readonly operationName?: string | null | undefined
-  readonly extensions?: Readonly<Record<string, unknown>>
 }
 
 export interface GraphqlAnswer {
@@ -42,6 +43,9 @@ const base = (): string => new URL('.', document.baseURI).href
 
 /** The address of a role's whole API. */
 export const schemaPath = (role: string): string => `admin/v1/schema?role=${encodeURIComponent(role)}`
+
+/** The address of the schema report on a role. */
+export const reportPath = (role: string): string => `admin/v1/report?role=${encodeURIComponent(role)}`
 
 const silent: Refusal = { code: 'offline', message: 'The project does not answer. Is it running?' }
 
@@ -57,6 +61,8 @@ export function createApi(key: string): Api {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
+  const ask = async (path: string, request: GraphqlParams, bearer: string): Promise<GraphqlAnswer> =>
+    (await send('POST', path, request, bearer)).json() as Promise<GraphqlAnswer>
   return {
     call: async <T>(method: Method, path: string, body?: unknown, bearer = key) => {
       try {
@@ -69,8 +75,8 @@ export function createApi(key: string): Api {
         return { kind: 'refused', refusal: silent }
       }
     },
-    graphql: async (request, bearer = key) =>
-      (await send('POST', 'graphql/v1', request, bearer)).json() as Promise<GraphqlAnswer>,
+    graphql: (request, bearer = key) => ask('graphql/v1', request, bearer),
+    explain: (request, bearer = key) => ask('admin/v1/graphql', request, bearer),
     stream: (request, bearer = key) => {
       const headers = { apikey: key, authorization: `Bearer ${bearer}` }
       const client = createClient({ url: `${base()}graphql/v1`, headers, retryAttempts: 0, fetchFn: fetchStream })

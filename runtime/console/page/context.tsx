@@ -35,25 +35,20 @@ export type AdminAnswer<T> = Result<T> | { readonly kind: 'waiting' }
 
 type Reloaded<T> = readonly [AdminAnswer<T>, reload: () => void]
 
-/** The answer of a path below the project's address. */
+/** The answer of a path below the project's address, asked on first render and whenever it changes; an outdated answer is dropped. */
 export function useAdminAnswer<T>(path: string): Reloaded<T> {
-  return useAnswerOf(useCallback((api: Api) => api.call<T>('GET', path), [path]))
-}
-
-/** Asks on first render and whenever `ask` changes; an outdated answer is dropped. */
-export function useAnswerOf<T>(ask: (api: Api) => Promise<Result<T>>): Reloaded<T> {
   const { api } = usePageContext()
   const [asked, setAsked] = useState<AdminAnswer<T>>({ kind: 'waiting' })
   const [turn, setTurn] = useState(0)
   useEffect(() => {
     let current = true
-    void ask(api).then((result) => {
+    void api.call<T>('GET', path).then((result) => {
       if (current) setAsked(result)
     })
     return () => {
       current = false
     }
-  }, [api, ask, turn])
+  }, [api, path, turn])
   return [asked, useCallback(() => setTurn((before) => before + 1), [])]
 }
 

@@ -75,6 +75,8 @@ export function createCompiledService(
     serve,
     watch,
     describe: () => Promise.resolve(null),
+    report: () => Promise.resolve(null),
+    explain: serve,
     summary: () => Promise.resolve(null),
     caches: () => null,
   }

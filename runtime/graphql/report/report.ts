@@ -4,12 +4,12 @@ import type {
   Diagnostic,
   EntityFacts,
   FunctionFacts,
+  Manifest,
   ReportedFunction,
   ReportedRelation,
   ReportFacts,
 } from '../../contract/manifest.ts'
 import { broughtByExtension, type Missing } from '../../contract/brought.ts'
-import type { AllowlistFacts } from '../../contract/guards.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { openColumns } from '../../engine/secret-columns.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
@@ -18,7 +18,7 @@ import { groupBy } from '../../lib/steps.ts'
 import { ident, qualified } from '../../sql/ident.ts'
 import { advice, type Callable } from './advice.ts'
 import { liveReport, type LiveReport } from './report-live.ts'
-import { withLimitsSql, type Advice } from './report-limits.ts'
+import { unlimitedSchema, withLimitsSql, type Advice } from './report-limits.ts'
 
 /**
  * `schemaReport` (spec/graphql.md 17): every relation and function of the schemas that ask for it, whether it is in the
@@ -63,25 +63,27 @@ interface FunctionReport extends Found {
   readonly live?: LiveReport
 }
 
-export interface Advising {
-  readonly allowlists: readonly AllowlistFacts[]
-  /** The schema that should have limits, or null. */
-  readonly unlimited: string | null
+/** The inputs of a report. */
+export interface Reporting {
+  readonly manifest: Manifest
+  readonly facts: ReportFacts
+  /** Of the role that the report is on. */
+  readonly view: RoleView
+  readonly anon: RoleVisibility
 }
 
-/** Runs an exchange and the advice queries in the same transaction. */
-export async function runWithAdvice(
+/** Runs an exchange, and the queries of the report in the same transaction. Rejects with DatabaseFailure. */
+export async function runWithReport(
   run: RunExchange,
-  view: RoleView,
-  { schemas, functions }: ReportFacts,
-  { allowlists, unlimited }: Advising,
   exchange: Exchange,
-): Promise<{ readonly rows: readonly ResultRow[]; readonly advice: readonly Advice[] }> {
-  const callable = callableOf(view, functions)
-  const statements = [...exchange.statements, advice(exchange.caller.role, schemas, allowlists, unlimited, callable)]
-  const rows = await run({ ...exchange, statements })
+  { manifest, facts, view, anon }: Reporting,
+): Promise<{ readonly rows: readonly ResultRow[]; readonly report: SchemaReport }> {
+  const { schemas, functions } = facts
+  const unlimited = unlimitedSchema(manifest, anon, schemas)
+  const asked = advice(view.role, schemas, manifest.allowlists ?? [], unlimited, callableOf(view, functions))
+  const rows = await run({ ...exchange, statements: [...exchange.statements, asked] })
   const found = JSON.parse(rows.at(-1)?.[0]?.toString() ?? '[]') as readonly Advice[]
-  return { rows: rows.slice(0, -1), advice: found.flatMap(withLimitsSql) }
+  return { rows: rows.slice(0, -1), report: schemaReport(view, facts, found.flatMap(withLimitsSql)) }
 }
 
 /** The functions of extensions in the role's API, by schema. */
@@ -99,7 +101,7 @@ function callableOf(view: RoleView, functions: readonly ReportedFunction[]): rea
   }))
 }
 
-export function schemaReport(view: RoleView, facts: ReportFacts, found: readonly Advice[]): SchemaReport {
+function schemaReport(view: RoleView, facts: ReportFacts, found: readonly Advice[]): SchemaReport {
   const shown = shownFunctions(view)
   return {
     role: view.role,

@@ -1,11 +1,11 @@
 import type { Diagnostic, EntityFacts, Manifest, ReportFacts } from '../../../../runtime/contract/manifest.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'
-import { type Advice, unlimitedSchema } from '../../../../runtime/graphql/report/report-limits.ts'
+import type { Advice } from '../../../../runtime/graphql/report/report-limits.ts'
 import { ident, qualified } from '../../../../runtime/sql/ident.ts'
 import { nameObject } from '../../../catalog/catalog.ts'
 import { withDatabase } from '../../../../runtime/db/pool/pool.ts'
 import { buildView, visibleTo } from '../../../additions/engine.ts'
-import { runWithAdvice, schemaReport, type SchemaReport } from '../../../../runtime/graphql/report/report.ts'
+import { runWithReport, type SchemaReport } from '../../../../runtime/graphql/report/report.ts'
 import { createCompiler, type Compiled } from '../../../compile.ts'
 import { seenTriggers } from '../../../following/serving/live-triggers.ts'
 import { groupBy } from '../../../../runtime/lib/steps.ts'
@@ -81,16 +81,8 @@ export async function compileReporting(
   query: Query,
   schemas: readonly string[],
 ): Promise<{ readonly compiled: Compiled; readonly manifest: ReportingManifest }> {
-  const compiled = await createCompiler({
-    query,
-    schemas,
-    version: null,
-    reportsAll: true,
-    triggers: seenTriggers,
-  }).compile()
-  const { manifest } = compiled.revision
-  const report = manifest.report ?? { schemas: [], relations: [], functions: [], remarks: [] }
-  return { compiled, manifest: { ...manifest, report } }
+  const compiled = await createCompiler({ query, schemas, version: null, triggers: seenTriggers }).compile()
+  return { compiled, manifest: { ...compiled.revision.manifest, report: await compiled.report() } }
 }
 
 /**
@@ -98,14 +90,12 @@ export async function compileReporting(
  * with DatabaseFailure.
  */
 export async function reportFor(url: string, manifest: ReportingManifest, role: string): Promise<SchemaReport> {
-  const { report, allowlists = [] } = manifest
-  const schemas = manifest.schemas.map(({ name }) => name)
-  const view = buildView(manifest, role)
-  const unlimited = unlimitedSchema(manifest, visibleTo(manifest, 'anon'), schemas)
+  const { report: facts } = manifest
+  const reporting = { manifest, facts, view: buildView(manifest, role), anon: visibleTo(manifest, 'anon') }
   const exchange = { caller: { role, claims: '{}' }, version: null, readOnly: true, statements: [] }
-  return withDatabase({ url, schemas }, async ({ run }) => {
-    const { advice } = await runWithAdvice(run, view, report, { allowlists, unlimited }, exchange)
-    return schemaReport(view, report, advice)
+  return withDatabase({ url, schemas: facts.schemas }, async ({ run }) => {
+    const { report } = await runWithReport(run, exchange, reporting)
+    return report
   })
 }
 

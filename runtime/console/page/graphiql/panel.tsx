@@ -4,7 +4,6 @@ import { useEffect, useMemo, useRef, useState, type ComponentProps } from 'react
 import { schemaPath, type GraphqlAnswer, type GraphqlParams } from '../api.ts'
 import { useAdminAnswer, useBearers, usePageContext } from '../context.tsx'
 import { Answer, SwitchField } from '../parts/controls.tsx'
-import { SwitchOn } from '../parts/switch-on.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
 import { roleOf, type Whom } from '../whom.ts'
 import { firstQuery } from './first-query.ts'
@@ -18,7 +17,7 @@ export function GraphiqlPanel() {
   const opened = useOpened()
   const [asked, reload] = useAdminAnswer<IntrospectionQuery>(schemaPath(roleOf(whom)))
   const [explains, setExplains] = useState(opened !== null)
-  const [plans, setPlans] = useState<Explaining>({ kind: 'nothing' })
+  const [plans, setPlans] = useState<Explaining>(null)
   const fetcher = useFetcher(whom, explains, setPlans)
   return (
     <>
@@ -79,24 +78,14 @@ function Console({ introspection, fetcher, opened }: ConsoleProps) {
   )
 }
 
-type Explaining =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'off' }
-  | { readonly kind: 'plans'; readonly plans: readonly Explained[] }
-
-/** A refused document has no plans. */
-function explainingOf(explain: unknown, { errors }: GraphqlAnswer): Explaining {
-  if (explain !== undefined) return { kind: 'plans', plans: explain as readonly Explained[] }
-  return { kind: errors === undefined ? 'off' : 'nothing' }
-}
+/** Null: no document ran. */
+type Explaining = readonly Explained[] | null
 
 function ExplainPane({ plans }: { readonly plans: Explaining }) {
   return (
     <section className="explain" aria-label="Plans" tabIndex={0}>
       <h2>Plans</h2>
-      {plans.kind === 'nothing' && <p>Run a query.</p>}
-      {plans.kind === 'off' && <SwitchOn name="explain" />}
-      {plans.kind === 'plans' && <Plans plans={plans.plans} />}
+      {plans === null ? <p>Run a query.</p> : <Plans plans={plans} />}
     </section>
   )
 }
@@ -123,11 +112,11 @@ function useFetcher(whom: Whom, explains: boolean, show: (plans: Explaining) => 
         if (bearer.kind === 'refused') return { errors: [{ message: bearer.refusal.message }] }
         const params = { query, variables, operationName }
         if (subscribes(params)) return api.stream(params, bearer.value)
-        const extensions = explains ? { extensions: { explain: true } } : {}
-        const answer = await api.graphql({ ...params, ...extensions }, bearer.value)
-        if (!explains) return answer
+        if (!explains) return api.graphql(params, bearer.value)
+        const answer = await api.explain(params, bearer.value)
         const { explain, ...others } = answer.extensions ?? {}
-        show(explainingOf(explain, answer))
+        // A refused document has no plans.
+        show((explain as Explaining | undefined) ?? null)
         const { extensions: _taken, ...plain } = answer
         return Object.keys(others).length === 0 ? plain : { ...plain, extensions: others }
       },

@@ -1,45 +1,27 @@
-import { useCallback, useState } from 'react'
-import type { Api, Result } from '../api.ts'
-import { useAnswerOf, useBearers, usePageContext } from '../context.tsx'
+import { useState } from 'react'
+import { reportPath } from '../api.ts'
+import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer, ChoiceField, RefreshButton, TextField } from '../parts/controls.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
-import { SwitchOn } from '../parts/switch-on.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
 import type { Advice } from '../../../graphql/report/report-limits.ts'
 import type { SchemaReport } from '../../../graphql/report/report.ts'
 import { filterAdvice, filterRows, reportRows, type Presence, type ReportRow } from '../report-rows.ts'
-import type { BearerOf, Whom } from '../whom.ts'
+import { roleOf } from '../whom.ts'
 
 /** Every table and function, whether it is in the API of a role and why not, and the advice for the owner. */
 export function ReportPanel() {
   const { whom } = usePageContext()
-  const bearerOf = useBearers()
-  const ask = useCallback((api: Api) => askReport(api, bearerOf, whom), [bearerOf, whom])
-  const [asked, reload] = useAnswerOf(ask)
+  const [asked, reload] = useAdminAnswer<SchemaReport>(reportPath(roleOf(whom)))
   return (
     <>
       <div className="toolbar">
         <WhomPicker />
         <RefreshButton reload={reload} />
       </div>
-      <Answer asked={asked}>
-        {(report) => (report === null ? <SwitchOn name="schemaReport" /> : <Report {...report} />)}
-      </Answer>
+      <Answer asked={asked}>{(report) => <Report {...report} />}</Answer>
     </>
   )
-}
-
-/** Null: the schema's comment does not enable the report. */
-async function askReport(api: Api, bearerOf: BearerOf, whom: Whom): Promise<Result<SchemaReport | null>> {
-  const bearer = await bearerOf(whom)
-  if (bearer.kind === 'refused') return bearer
-  const answer = await api
-    .graphql({ query: '{ __typename }', extensions: { schemaReport: true } }, bearer.value)
-    .catch(() => ({ errors: [{ message: 'The project does not answer.' }] }))
-  const [error] = answer.errors ?? []
-  if (error !== undefined) return { kind: 'refused', refusal: { code: 'graphql', message: error.message } }
-  const report = 'extensions' in answer ? answer.extensions?.['schemaReport'] : undefined
-  return { kind: 'answer', value: (report as SchemaReport | undefined) ?? null, headers: new Headers() }
 }
 
 const presences: Readonly<Record<Presence, { readonly title: string }>> = {

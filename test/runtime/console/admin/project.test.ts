@@ -48,6 +48,44 @@ describe('the project of an owner', () => {
     expect(await sdlOf('anon')).toContain('note: String')
   })
 
+  it('reports on the tables of a role, whether or not requests may ask for it', async () => {
+    const { status, body } = await ask('GET', '/report?role=authenticated')
+    expect([status, body.role]).toEqual([200, 'authenticated'])
+    expect(body.relations).toContainEqual(expect.objectContaining({ object: 'table public.posts', type: 'Posts' }))
+    await server.db.query('create table public.unseen (id int primary key)')
+    const { relations, advice } = (await ask('GET', '/report')).body
+    const unseen = expect.objectContaining({ object: 'table public.unseen', inSchema: false, reason: 'no grant' })
+    expect(relations).toContainEqual(unseen)
+    expect(advice.length).toBeGreaterThan(0)
+    expect(await ask('GET', '/report?role=stranger')).toMatchObject({
+      status: 400,
+      body: { code: 'validation_failed' },
+    })
+  })
+
+  it('answers documents with their plans, as the user of the bearer token', async () => {
+    const { token } = await newUser()
+    const query =
+      'query ($id: Int!) { __typename postsCollection(filter: {id: {lt: $id}}) { edges { node { title } } } }'
+    const send = async (path: string, apikey: string): Promise<[number, any]> => {
+      const headers = { 'content-type': 'application/json', apikey, authorization: `Bearer ${token}` }
+      const body = JSON.stringify({ query, variables: { id: 5 }, extensions: { explain: true } })
+      const answer = await fetch(server.url + path, { method: 'POST', headers, body })
+      return [answer.status, await answer.json()]
+    }
+    const [status, { data, extensions }] = await send('/admin/v1/graphql', server.serviceRole)
+    expect([status, data]).toEqual([200, { __typename: 'Query', postsCollection: { edges: [] } }])
+    expect(extensions.explain).toEqual([
+      expect.objectContaining({ paths: [['postsCollection']], parameters: ['5'], variables: ['$id'] }),
+    ])
+    expect(JSON.stringify(extensions.explain)).toContain('"Relation Name":"posts"')
+    expect((await send('/graphql/v1', server.serviceRole))[1]).toEqual({ data })
+    for (const key of [server.anon, token, 'none']) {
+      const [refused, { errors }] = await send('/admin/v1/graphql', key)
+      expect([refused, errors[0].extensions.code]).toEqual([401, 'KEY_INVALID'])
+    }
+  })
+
   it('shows the mails that were kept, the newest first', async () => {
     await newUser()
     await newUser()
