@@ -90,6 +90,8 @@ const takenByReference: readonly string[] = (
 const files = tracked().filter(
   (file) =>
     /^(compiler|runtime|test\/reference)\/(?!exact\/).*\.tsx?$/.test(file) &&
+    // Sources of created applications.
+    !/\/templates\/.*\.tsx?$/.test(file) &&
     !/\.(d|test)\.ts$/.test(file) &&
     existsSync(file),
 )

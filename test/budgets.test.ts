@@ -21,7 +21,7 @@ const budgets = JSON.parse(readFileSync(new URL('budgets.json', import.meta.url)
  */
 const counted: Readonly<Record<string, RegExp>> = {
   importers: /^(?:test\/)?compiler\/commands\/import\b.*\.(?:tsx?|mjs)$/,
-  'created applications': /^(?:test\/)?compiler\/commands\/create\b.*\.(?:tsx?|mjs|css|html)$/,
+  'created applications': /^(?:test\/)?compiler\/commands\/(?:create|dev)\b.*\.(?:tsx?|mjs|css|html)$/,
   'workflow of checks': /^(?:test\/)?compiler\/commands\/check\b.*\.(?:tsx?|mjs)$/,
   'tests of policies': /^(?:test\/)?compiler\/commands\/policies\b.*\.(?:tsx?|mjs)$/,
   'hooks for React': /^(?:test\/)?runtime\/client\/react\b.*\.(?:tsx?|mjs)$/,

@@ -6,9 +6,9 @@ import { groupBy } from '../runtime/lib/steps.ts'
 
 /**
  * An exported name means one thing. Islands have words of their own, for what runs apart from the product or beside it:
- * the client library and the page in the browser.
+ * the client library, the page in the browser and created applications.
  */
-const islands = ['runtime/client/', 'runtime/console/page/']
+const islands = ['runtime/client/', 'runtime/console/page/', 'compiler/commands/create/templates/']
 
 /** Imported as a whole, so that each name is said with that of its file: `io.signUp`. */
 const namespaces = ['runtime/auth/io/', 'runtime/console/admin/io.ts', 'compiler/additions/']

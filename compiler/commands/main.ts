@@ -8,6 +8,8 @@ import { awaitStopSignal } from './signals.ts'
 /** In the order of the help. Each has its own imports, so only the named one is loaded. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./start.ts')).startCommand,
+  create: async () => (await import('./create.ts')).createCommand,
+  dev: async () => (await import('./dev.ts')).devCommand,
   serve: async () => (await import('./serve.ts')).serveCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   prepare: async () => (await import('./prepare.ts')).prepareCommand,

@@ -49,15 +49,19 @@ async function isEmpty(query: Query): Promise<boolean> {
 /** The usual address of an application in development; trying mails out takes several in a row. */
 const demoSite = 'http://localhost:3000'
 
-/** Prepares auth in the embedded database and enables it once; later settings of the owner stay. */
-export async function enableDemoAuth(adminUrl: string): Promise<void> {
+/** Prepares auth and enables it once; later settings of the owner stay. */
+export async function enableLocalAuth(adminUrl: string, first: FirstSettings): Promise<void> {
   await migrateAuth({ url: adminUrl })
   await withAuthDatabase(adminUrl, ({ run }) =>
-    setFirstSettings(run, { auth_enabled: 'on', site_url: demoSite, mail_cooldown: '1' }),
+    setFirstSettings(run, { auth_enabled: 'on', mail_cooldown: '1', ...first }),
   )
 }
 
-interface Welcome {
+type FirstSettings = Parameters<typeof setFirstSettings>[1]
+
+export const enableDemoAuth = (adminUrl: string): Promise<void> => enableLocalAuth(adminUrl, { site_url: demoSite })
+
+export interface Welcome {
   readonly url: string
   readonly keys: ProjectKeys
   /** Of the local database, which only this machine reaches. */
@@ -72,18 +76,24 @@ interface Welcome {
 
 const firstQuery = '{ postCollection(first: 3, orderBy: [{id: DescNullsLast}]) { edges { node { id title } } } }'
 
+/** The addresses and keys of a local service. */
+export const renderPlaces = ({ url, keys, adminUrl, opening, docs = false }: Welcome): readonly string[] => [
+  '',
+  `GraphQL       ${url}/graphql/v1`,
+  `Auth          ${url}/auth/v1`,
+  `Dashboard     ${url}/dashboard${opening === undefined ? '' : `#opening=${opening}`}`,
+  ...(opening === undefined ? [] : ['              opens signed in, once and on this machine']),
+  ...(docs ? [`Docs          ${url}/docs/`] : []),
+  `Postgres      ${adminUrl}`,
+  `anon          ${keys.anon}`,
+  `service_role  ${keys.serviceRole}`,
+]
+
 /** The text once the embedded set-up serves: its address, its keys, and a working command line. */
-export function renderWelcome({ url, keys, adminUrl, opening, accounts = [], docs = false }: Welcome): string {
+export function renderWelcome(welcome: Welcome): string {
+  const { url, keys, accounts = [] } = welcome
   return [
-    '',
-    `GraphQL       ${url}/graphql/v1`,
-    `Auth          ${url}/auth/v1`,
-    `Dashboard     ${url}/dashboard${opening === undefined ? '' : `#opening=${opening}`}`,
-    ...(opening === undefined ? [] : ['              opens signed in, once and on this machine']),
-    ...(docs ? [`Docs          ${url}/docs/`] : []),
-    `Postgres      ${adminUrl}`,
-    `anon          ${keys.anon}`,
-    `service_role  ${keys.serviceRole}`,
+    ...renderPlaces(welcome),
     ...accounts.map((email) => `account       ${email}, password ${demoPassword}`),
     '',
     'Try:',
@@ -141,7 +151,14 @@ export const startCommand: Command = {
       onProgress: terminal.note,
     })
     try {
-      await serveEmbedded(settings, postgres, terminal, stopRequested)
+      await serveLocal(settings, postgres, terminal, {
+        fill: async (adminUrl) => {
+          await enableDemoAuth(adminUrl)
+          if (await loadDemo(adminUrl, terminal.note)) await createDemoAccounts(adminUrl)
+        },
+        onReady: (welcome) => terminal.print(renderWelcome(welcome)),
+        stopRequested,
+      })
     } finally {
       await postgres.stop()
     }
@@ -149,11 +166,25 @@ export const startCommand: Command = {
   },
 }
 
-async function serveEmbedded(
+export interface LocalDatabase {
+  readonly adminUrl: string
+  readonly serveUrl: string
+}
+
+interface LocalService {
+  /** Called when the database is prepared. */
+  readonly fill: (adminUrl: string) => Promise<void>
+  /** Called when it answers. */
+  readonly onReady: (welcome: Welcome) => void
+  readonly stopRequested: Promise<string>
+}
+
+/** Serves a database on this machine, until it is asked to stop. */
+export async function serveLocal(
   given: Settings,
-  { adminUrl, serveUrl }: { readonly adminUrl: string; readonly serveUrl: string },
+  { adminUrl, serveUrl }: LocalDatabase,
   terminal: Terminal,
-  stopRequested: Promise<string>,
+  { fill, onReady, stopRequested }: LocalService,
 ): Promise<void> {
   const jwtSecret = given.jwtSecret ?? (await ensureLocalSecret(given.dataFolder))
   const docs = given.docs ?? true
@@ -161,22 +192,19 @@ async function serveEmbedded(
   const log = logOf(settings, terminal)
   const prepare = createPrepareOnce({ ownerUrl: adminUrl, loginUrl: serveUrl, log })
   await prepare()
-  await enableDemoAuth(adminUrl)
-  if (await loadDemo(adminUrl, terminal.note)) await createDemoAccounts(adminUrl)
+  await fill(adminUrl)
   const database = openServerDatabase(settings)
   const triggers = liveTriggersBy(adminUrl)
   const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, triggers, log })
   const keys = await shownKeys(jwtSecret, adminUrl)
   const accounts = await presentDemoAccounts(adminUrl)
   const opening = createDashboardLink(keys.serviceRole)
-  const onReady = (url: string): void => {
-    keepHeapSmall()
-    terminal.print(
-      renderWelcome({ url, keys, adminUrl, opening: opening.code, accounts, docs: docs && areDocsBuilt() }),
-    )
-  }
   const served = { settings, database, source, createService, log, opening }
-  await runServer({ ...served, onReady, listensEarly: true, stopRequested })
+  const ready = (url: string): void => {
+    keepHeapSmall()
+    onReady({ url, keys, adminUrl, opening: opening.code, docs: docs && areDocsBuilt(), accounts })
+  }
+  await runServer({ ...served, onReady: ready, listensEarly: true, stopRequested })
 }
 
 /** The valid ones, or how to get one. */

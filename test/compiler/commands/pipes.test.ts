@@ -29,6 +29,8 @@ interface Row {
 /** Each command, with arguments that let it print something. */
 const rows: Readonly<Record<string, Row>> = {
   start: { args: [], exitCode: 0 },
+  create: { args: ['Not-a-name'], exitCode: 2 },
+  dev: { args: ['--migrations', 'none'], exitCode: 2 },
   serve: { args: [], exitCode: 0 },
   doctor: { args: ['--json'], exitCode: 0 },
   prepare: { args: ['--sql'], exitCode: 0 },

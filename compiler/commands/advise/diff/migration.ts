@@ -177,7 +177,7 @@ const copiesIn = /^COPY\b.* FROM STDIN\b/
 const starts = ({ head }: SqlStatement, words: RegExp): boolean => words.test(head.join(' '))
 
 /** Files often contain `begin` and `commit`: everything is one transaction here. */
-function withoutFrame(statements: readonly ScriptStatement[]): readonly ScriptStatement[] {
+export function withoutFrame(statements: readonly ScriptStatement[]): readonly ScriptStatement[] {
   for (const statement of statements) {
     const problem = whyNoMigration(statement)
     if (problem !== null) throw new MigrationFailure(statement, problem)

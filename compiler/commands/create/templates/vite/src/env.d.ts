@@ -1,0 +1,4 @@
+interface ImportMetaEnv {
+  readonly PROJECT_URL: string
+  readonly ANON_KEY: string
+}
