@@ -54,15 +54,16 @@ export function roleMapping(
 
 const commands = ['select', 'insert', 'update', 'delete']
 
-const rolesOf = ({ source }: HasuraMetadata): readonly string[] => [
-  ...new Set(
-    source.tables.flatMap((table) =>
-      commands.flatMap((command) =>
-        memberObjects(table, `${command}_permissions`).flatMap((one) => memberText(one, 'role') ?? []),
+const rolesOf = ({ source }: HasuraMetadata): readonly string[] =>
+  [
+    ...new Set(
+      source.tables.flatMap((table) =>
+        commands.flatMap((command) =>
+          memberObjects(table, `${command}_permissions`).flatMap((one) => memberText(one, 'role') ?? []),
+        ),
       ),
     ),
-  ),
-]
+  ].toSorted()
 
 /** Schemas of the tracked tables. */
 export const schemasOf = ({ source }: HasuraMetadata): readonly string[] => [

@@ -220,8 +220,8 @@ function leftOfTable(table: TrackedTable, carried: readonly CarriedPermission[])
       ...(hidden.length > 0
         ? [
             of(
-              `key ${hidden.join(', ')} of ${role}`,
-              'granted, since rows are found by it; writeOnly keeps it out of answers, node ids contain it',
+              `${hidden.join(', ')} of ${role}`,
+              'granted, since rows are found or related by it; writeOnly keeps it out of answers, node ids contain keys',
             ),
           ]
         : []),

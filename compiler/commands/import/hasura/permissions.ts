@@ -44,7 +44,7 @@ export interface CarriedPermission {
   readonly statements: readonly ImportedStatement[]
   /** Expressions by column. */
   readonly presets: ReadonlyMap<string, string>
-  /** Columns that the role may read only because no row is found without them. */
+  /** Columns that the role may read only because rows are found or related by them. */
   readonly hidden: readonly string[]
 }
 
@@ -84,6 +84,8 @@ const policyName = (role: string, command: Command): string => `hasura ${role} $
 interface Carrying {
   readonly translation: Translation
   readonly present: Present
+  /** Permissions to select, by role and table. */
+  readonly selects: ReadonlyMap<string, Permission>
   /** The role of Postgres for one of Hasura. */
   readonly roleOf: (role: string) => string
 }
@@ -125,11 +127,28 @@ function presetExpressions({ translation }: Carrying, { table, role, rule }: Per
   )
 }
 
-/** Keys identify rows in the API; a role that may not read them gets them for that. */
-const hiddenKey = ({ table, command }: Permission, columns: readonly string[] | '*'): readonly string[] =>
-  command !== 'select' || columns === '*' || columns.length === 0
-    ? []
-    : (table.relation.primaryKey ?? []).filter((column) => !columns.includes(column))
+/** Columns of a table that join it with tables which the role reads, too. */
+function joiningColumns({ translation: { world }, selects }: Carrying, { table, role }: Permission): readonly string[] {
+  const [own, isRead] = [textOfName(table), (name: string): boolean => selects.has(selectKey(role, name))]
+  return [...world.tables.values()].flatMap((from) =>
+    [...from.relationships.values()].flatMap(({ leads }) => {
+      if (leads === null || !isRead(textOfName(from)) || !isRead(textOfName(leads.target))) return []
+      const local = textOfName(from) === own ? leads.pairs.map(([column]) => column) : []
+      return [...local, ...(textOfName(leads.target) === own ? leads.pairs.map(([, column]) => column) : [])]
+    }),
+  )
+}
+
+/** Rows are found by their key, and related by columns; a role that may not read these gets them for that. */
+function hiddenColumns(
+  carrying: Carrying,
+  permission: Permission,
+  columns: readonly string[] | '*',
+): readonly string[] {
+  if (permission.command !== 'select' || columns === '*' || columns.length === 0) return []
+  const needed = [...(permission.table.relation.primaryKey ?? []), ...joiningColumns(carrying, permission)]
+  return [...new Set(needed)].filter((column) => !columns.includes(column))
+}
 
 function grantStatements(
   { present, roleOf }: Carrying,
@@ -153,7 +172,7 @@ function carry(carrying: Carrying, permission: Permission): CarriedPermission {
   const columns = command === 'delete' ? '*' : columnsIn(permission)
   if (columns !== '*') demandColumns(table, columns)
   const presets = presetExpressions(carrying, permission)
-  const hidden = hiddenKey(permission, columns)
+  const hidden = hiddenColumns(carrying, permission, columns)
   // A computed field takes the whole row.
   const computed = command === 'select' && memberList(rule, 'computed_fields').length > 0
   const isWhole = columns === '*' || (computed && table.relation.columns.every(({ name }) => columns.includes(name)))
@@ -168,20 +187,17 @@ function carry(carrying: Carrying, permission: Permission): CarriedPermission {
   }
 }
 
+const selectKey = (role: string, table: string): string => JSON.stringify([role, table])
+
 /** Whether a role may read columns of all rows, by its permission. */
-function readableBy(permissions: readonly Permission[]): Translation['isReadable'] {
-  const selects = new Map(
-    permissions
-      .filter(({ command }) => command === 'select')
-      .map((one) => [`${one.role} ${textOfName(one.table)}`, one]),
-  )
-  return (role, table, columns) => {
-    const select = selects.get(`${role} ${table}`)
+const readableBy =
+  (selects: Carrying['selects']): Translation['isReadable'] =>
+  (role, table, columns) => {
+    const select = selects.get(selectKey(role, table))
     if (select === undefined || !isUnlimited(select.rule['filter'])) return false
     const granted = columnsIn(select)
     return granted === '*' || [...columns].every((column) => granted.includes(column))
   }
-}
 
 export function permissionSql(
   world: World,
@@ -189,11 +205,16 @@ export function permissionSql(
   present: Present,
   roleOf: (role: string) => string,
 ): PermissionSql {
-  const translation: Translation = { world, isReadable: readableBy(permissions), definers: new Map() }
+  const selects = new Map(
+    permissions
+      .filter(({ command }) => command === 'select')
+      .map((one) => [selectKey(one.role, textOfName(one.table)), one]),
+  )
+  const translation: Translation = { world, isReadable: readableBy(selects), definers: new Map() }
   const [carried, left] = [[] as CarriedPermission[], [] as string[]]
   for (const permission of permissions) {
     try {
-      carried.push(carry({ translation, present, roleOf }, permission))
+      carried.push(carry({ translation, present, selects, roleOf }, permission))
     } catch (error) {
       if (!(error instanceof NotCarried)) throw error
       left.push(`permission ${nameOfPermission(permission)}: ${error.message}`)

@@ -154,7 +154,8 @@ function omissionOf(tags: SmartTags): Omission {
   const isKnown = (word: string): boolean => Object.hasOwn(omittedWords, word)
   return {
     omitted: new Set(all.flatMap((word) => omittedWords[word] ?? [])),
-    others: all.filter((word) => !isKnown(word)),
+    // A table that is not read has no lists.
+    others: all.filter((word) => !isKnown(word) && !(all.includes('read') && /^(?:all|many)$/.test(word))),
   }
 }
 

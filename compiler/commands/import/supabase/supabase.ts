@@ -53,8 +53,14 @@ function roleStatements({ roles }: SupabaseProject, server: NewServer): readonly
   const members = ['anon', 'authenticated', 'service_role'].filter(
     (role) => missing.includes(role) || missing.includes('authenticator'),
   )
-  const granted = members.length === 0 ? [] : [{ remarks: [], sql: `grant ${members.join(', ')} to authenticator` }]
-  return [...created, ...granted]
+  const owners = missing.filter((role) => roles.get(role)?.has('owners') === true)
+  const grant = (names: readonly string[], to: string, remarks: readonly string[]): readonly ImportedStatement[] =>
+    names.length === 0 ? [] : [{ remarks, sql: `grant ${names.map(ident).join(', ')} to ${to}` }]
+  return [
+    ...created,
+    ...grant(members, 'authenticator', []),
+    ...(server.superuser ? [] : grant(owners, 'current_user', ['Only a member of a role can give objects to it.'])),
+  ]
 }
 
 /** Libraries that the new server may lack keep a role from connecting. */
@@ -94,6 +100,8 @@ function harmless({ roles, extensions, eventTriggers }: SupabaseProject, server:
     ...(eventTriggers.length > 0 && !server.superuser
       ? [`permission denied to create event trigger: ${eventTriggers.join(', ')}`]
       : []),
+    'permission denied for schema auth, must be able to SET ROLE "supabase_auth_admin": auth enable gives it its tables',
+    'permission denied to change default privileges: those of roles that do not move',
     'schema "public" already exists; publication "supabase_realtime" and its tables: nothing reads it here',
     'unrecognized configuration parameter: the dump was written by a newer pg_dump',
   ]
@@ -105,7 +113,7 @@ const schemasServed = ({ roleSettings }: SupabaseProject): string | null =>
 /** The steps after the roles, for a person. */
 function stepsOf(project: SupabaseProject, server: NewServer): readonly string[] {
   const schemas = schemasServed(project)
-  const later = resets(project).filter(({ key }) => !server.settings.has(key))
+  const later = resets(project).filter(({ key }) => !(server.superuser && server.settings.has(key)))
   const counted = project.users === null ? '' : ` (${project.users} users)`
   return [
     '1. Run the statements above.',
@@ -114,7 +122,10 @@ function stepsOf(project: SupabaseProject, server: NewServer): readonly string[]
     '   Any other error does: read it before you go on.',
     ...(later.length === 0
       ? []
-      : ['Reset settings that came along and keep roles from connecting:', ...later.map(({ sql }) => `   ${sql};`)]),
+      : [
+          'Where these settings came along, let a superuser reset them: without their library a role cannot connect.',
+          ...later.map(({ sql }) => `   ${sql};`),
+        ]),
     'catalograph prepare',
     project.authTables.length > 0
       ? `catalograph auth enable --site-url https://... takes over auth.users${counted}: users keep their ids, bcrypt passwords, identities, second factors and refresh tokens.`
@@ -191,7 +202,7 @@ function leftBehind({
 export function importSupabase(project: SupabaseProject, server: NewServer): Imported {
   const created = roleStatements(project, server)
   const reset = resets(project)
-    .filter(({ key }) => server.settings.has(key))
+    .filter(({ key }) => server.superuser && server.settings.has(key))
     .map(({ sql }) => ({ remarks: ['A library that this server may lack keeps the role from connecting.'], sql }))
   return {
     summary: `${project.roles.size} roles are named, of which ${created.filter(({ sql }) => sql.startsWith('create')).length} are to be created.`,

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -92,8 +92,9 @@ const old = createServer(async (request, response) => {
   response.end(JSON.stringify(isRefused ? { errors: [{ message: 'access-denied' }] } : { data: { [root]: shown } }))
 })
 
-const run = (...args: readonly string[]): Promise<CommandAnswer> =>
-  runCommand([importCommand], ['import', 'hasura', metadata, ...args], {
+const run = (...args: readonly string[]): Promise<CommandAnswer> => runOn(metadata, ...args)
+const runOn = (path: string, ...args: readonly string[]): Promise<CommandAnswer> =>
+  runCommand([importCommand], ['import', 'hasura', path, ...args], {
     environment: { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.ownerUrl, HASURA_GRAPHQL_ADMIN_SECRET: 'secret' },
   })
 
@@ -135,7 +136,8 @@ describe('catalograph import hasura', () => {
       'table public.task: event triggers notify',
       'table public.task: root fields select: allTasks',
       'table public.org: limit 10 of user',
-      'table public.person: key id of manager',
+      'table public.person: id, org_id of manager: granted',
+      'policy old of public.audit is there already',
       'function public.gone',
       'inherited role staff',
       'actions (1) sendMail',
@@ -186,6 +188,43 @@ describe('catalograph import hasura', () => {
     expect(noted).toContain('anonymous, a row is missing: 1 rows before, 3 after; after alone: {"id":4}')
     expect(noted).toContain('anonymous, no right: 0 rows before, and refused after: permission denied')
     expect(noted).not.toContain('all is well')
+  })
+
+  it('reads the older folder, and an exported file, as the same metadata', async () => {
+    const tables = readdirSync(join(metadata, 'databases/default/tables'))
+      .filter((name) => name !== 'tables.yaml')
+      .map((name) => parse(readFileSync(join(metadata, 'databases/default/tables', name), 'utf8')) as unknown)
+    const functions: unknown = parse(readFileSync(join(metadata, 'databases/default/functions/functions.yaml'), 'utf8'))
+    mkdirSync(join(folder, 'older'))
+    write('older/tables.yaml', tables)
+    write('older/functions.yaml', functions)
+    const source = { name: 'default', kind: 'postgres', tables, functions }
+    const paths = [
+      join(folder, 'older'),
+      write('tables.json', { version: 2, tables, functions }),
+      write('export.json', { resource_version: 1, metadata: { version: 3, sources: [source] } }),
+    ]
+    const statementsOf = ({ printed }: CommandAnswer): readonly string[] =>
+      printed.split('-- Not carried:')[0]?.split('\n\n').toSorted() ?? []
+    const inherited = (line: string): boolean => /"visitor"/.test(line)
+    const expected = statementsOf(await run()).filter((line) => !inherited(line))
+    for (const path of paths) expect(statementsOf(await runOn(path))).toEqual(expected)
+  })
+
+  it('names the statement that fails, and its object', async () => {
+    await db
+      .superuser('owns a table of others')
+      .query('create table theirs (id int primary key); alter table theirs owner to postgres')
+    const path = write('theirs.json', {
+      tables: [
+        { table: 'theirs', select_permissions: [{ role: 'user', permission: { columns: ['id'], filter: {} } }] },
+      ],
+    })
+    const { exitCode, noted } = await runOn(path)
+    expect([exitCode, noted]).toEqual([
+      1,
+      'catalograph: alter table "public"."theirs" enable row level security: must be owner of table theirs',
+    ])
   })
 
   it('applies in one transaction, twice with the same result, and writes obey checks and presets', async () => {
