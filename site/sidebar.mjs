@@ -5,7 +5,8 @@ export const sidebar = [
   { title: 'Auth and access', pages: ['auth', 'policies'] },
   { title: 'Clients', pages: ['client', 'react', 'clients', 'live', 'artifacts'] },
   { title: 'Deploy', pages: ['deploy', 'scale', 'topologies', 'capacity'] },
-  { title: 'Operate', pages: ['operate', 'commands', 'dashboard', 'events', 'sharing'] },
+  { title: 'Operate', pages: ['operate', 'runbook', 'events', 'commands', 'dashboard', 'sharing'] },
+  { title: 'Move in', pages: ['import'] },
   {
     title: 'Reference',
     pages: [

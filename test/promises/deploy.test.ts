@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../../runtime/db/embedded/free-port.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
@@ -99,7 +100,7 @@ describe('the unit of systemd', () => {
   })
 })
 
-describe('the dashboard of Grafana', () => {
+describe('the files for Prometheus and Grafana', () => {
   let names: ReadonlySet<string>
   beforeAll(async () => {
     const ended = { gone: 0, deadline: 0, stopping: 0 }
@@ -117,15 +118,28 @@ describe('the dashboard of Grafana', () => {
         tables: [],
         fault: null,
       }),
-      replicas: null,
+      replicas: () => ({ replicas: [], reads: { primary: 0, replica: 0 } }),
     })
     names = new Set([...(await metrics.text()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? ''))
   })
 
-  it('asks for metrics that there are', () => {
-    const asked = [...read('docs/deploy/grafana.json').matchAll(/\b((?:catalograph|nodejs|process)_[a-z0-9_]+)/g)]
+  it.each(['grafana.json', 'alerts.yaml'])('ask for metrics that there are (%s)', (file) => {
+    const asked = [...read(`docs/deploy/${file}`).matchAll(/\b((?:catalograph|nodejs|process)_[a-z0-9_]+)/g)]
     const wanted = asked.map(([, name = '']) => name.replace(/_(?:count|sum|bucket)$/, ''))
     expect(wanted.length).toBeGreaterThan(8)
     expect(wanted.filter((name) => !names.has(name))).toEqual([])
+  })
+
+  it('alert by events that there are, each with a row in the runbook', () => {
+    const { groups } = parse(read('docs/deploy/alerts.yaml')) as {
+      readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[]
+    }
+    const rules = groups.flatMap((group) => group.rules)
+    const events = rules.flatMap(({ expr }) => /event=~?"([^"]+)"/.exec(expr)?.[1]?.split('|') ?? [])
+    const table = read('runtime/settings/log/events.ts')
+    expect(events.length).toBeGreaterThan(3)
+    expect(events.filter((event) => !table.includes(`'${event}': row`))).toEqual([])
+    const rows = [...read('docs/runbook.md').matchAll(/^\| `(Catalograph\w+)` \|/gm)].map(([, name]) => name)
+    expect(rows.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
   })
 })

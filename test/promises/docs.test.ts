@@ -10,6 +10,8 @@ import { product } from '../../compiler/commands/verify.ts'
 import { commandOf } from '../reference/command.ts'
 import { runCommand } from '../support/command.ts'
 import { levelOf, type LogEventKind } from '../../runtime/settings/log/events.ts'
+import { authErrors } from '../../runtime/auth/protocol/errors.ts'
+import { failureTable } from '../../runtime/http/boundary.ts'
 import { failures } from '../../runtime/graphql/protocol/failures.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
@@ -132,6 +134,20 @@ describe('docs/live.md', () => {
     const printed = await converse(server, `${program?.text}${use}`, folder)
     const answered = "[ 'commentCollection' ]"
     expect(printed.trim().split('\n')).toEqual(['connected as anon', answered, 'connected as a user', answered])
+  })
+})
+
+describe('docs/runbook.md', () => {
+  it('has what to do about each code of GraphQL and HTTP, and no code of auth that is none', () => {
+    const page = readPage('docs/runbook.md')
+    const codes = [...Object.keys(failures), ...Object.keys(failureTable)]
+    expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([])
+    const [, section = ''] = /^## Codes of auth\n([^]*?)^## /m.exec(page) ?? []
+    const named = [...section.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) =>
+      cell.replaceAll('`', '').split(', '),
+    )
+    expect(named.length).toBeGreaterThan(8)
+    expect(named.filter((code) => !Object.hasOwn(authErrors, code))).toEqual([])
   })
 })
 
