@@ -1,4 +1,4 @@
-import { printDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
+import { fieldLosses, printDiagnostics } from '../catalog/diagnostics/diagnostics.ts'
 import { exitCodes, misuse, textOption, type Command, type Terminal } from './command.ts'
 import { writeOut } from './given-documents.ts'
 import { neededSettingsOf, ownerUrl } from './needed-settings.ts'
@@ -55,6 +55,7 @@ export const importCommand: Command = {
     terminal.stage('Trying the SQL in a transaction that is rolled back')
     const { compiled, differences, documents } = await tryStatements(place.url, schemas, imported.statements, asking)
     noteDiagnostics(printDiagnostics(compiled.diagnostics.filter(({ severity }) => severity === 'error')), terminal)
+    noteLosses(compiled.diagnostics.filter(({ code }) => fieldLosses.has(code)).length, terminal)
     noteSchemas(schemas, settings.schemas, terminal)
     for (const { role, document, difference } of differences)
       terminal.note(`catalograph: ${role}, ${document}: ${difference}`)
@@ -81,6 +82,10 @@ async function write(imported: Imported, out: string | null, terminal: Terminal)
 
 function noteDiagnostics(text: string, terminal: Terminal): void {
   if (text.trim() !== '') terminal.note(text.trimEnd())
+}
+
+function noteLosses(count: number, terminal: Terminal): void {
+  if (count > 0) terminal.note(`catalograph: ${count} names collide afterwards; catalograph annotate resolves them`)
 }
 
 function noteSchemas(needed: readonly string[], served: readonly string[], terminal: Terminal): void {

@@ -1,6 +1,7 @@
 import type { Catalog, CatalogFunction } from '../../../catalog/catalog.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'
 import { isJsonObject } from '../../../../runtime/lib/json.ts'
+import { bySchemaAndName } from '../../../../runtime/lib/text.ts'
 import { ident, qualified } from '../../../../runtime/sql/ident.ts'
 import { mergeWishes, type Wish } from '../../advise/annotate/comments.ts'
 import { misuse } from '../../command.ts'
@@ -116,6 +117,8 @@ export interface HasuraInput {
   readonly login: string
 }
 
+const admin = 'service_role'
+
 const plainly = (sql: string): ImportedStatement => ({ remarks: [], sql })
 
 function roleStatements(
@@ -144,6 +147,19 @@ function revokeStatements(world: World, roles: readonly string[]): readonly Impo
   })
 }
 
+/** The admin of Hasura is the holder of its secret; here, of the key of service_role. */
+function adminStatements(world: World, { roles, sequences }: Facts): readonly ImportedStatement[] {
+  const tables = [...world.tables.values()].toSorted(bySchemaAndName)
+  if (tables.length === 0 || !roles.has(admin)) return []
+  const schemas = [...new Set(tables.map(({ schema }) => ident(schema)))].join(', ')
+  const owned = tables.flatMap((table) => sequences.get(textOfName(table)) ?? [])
+  return [
+    { remarks: ['The admin of Hasura.'], sql: `grant usage on schema ${schemas} to ${admin}` },
+    plainly(`grant all on ${tables.map(({ schema, name }) => qualified(schema, name)).join(', ')} to ${admin}`),
+    ...(owned.length === 0 ? [] : [plainly(`grant usage on sequence ${owned.join(', ')} to ${admin}`)]),
+  ]
+}
+
 const tableStatements = (world: World, carried: readonly CarriedPermission[]): readonly ImportedStatement[] =>
   [...world.tables.values()].flatMap((table) => {
     const own = carried.filter(({ permission }) => permission.table === table)
@@ -164,7 +180,7 @@ interface FunctionPart {
 
 /** Tracked functions: those that only read are for the roles that read their table, others for the roles that are named. */
 function functionParts(
-  { metadata, catalog, roleOf }: HasuraInput,
+  { metadata, catalog, facts, roleOf }: HasuraInput,
   carried: readonly CarriedPermission[],
 ): FunctionPart {
   const parts = metadata.source.functions.map((one): FunctionPart => {
@@ -183,7 +199,7 @@ function functionParts(
     const readers = carried.flatMap(({ permission: { command, role, table } }) =>
       command === 'select' && fn.volatility !== 'v' && table.relation.rowType === fn.result ? [role] : [],
     )
-    const roles = [...new Set([...named, ...readers].map(roleOf))]
+    const roles = [...new Set([...[...named, ...readers].map(roleOf), ...(facts.roles.has(admin) ? [admin] : [])])]
     return {
       statements: [
         plainly(`revoke execute on function ${signature(fn)} from public`),
@@ -372,6 +388,7 @@ export function importHasura(input: HasuraInput): Imported {
             ...functionSql(definers, roles, roleOf),
             ...revokeStatements(world, roles),
           ]),
+      ...adminStatements(world, facts),
       ...tableStatements(world, carried),
       ...functions.statements,
       ...commentStatements(comments),
@@ -380,6 +397,9 @@ export function importHasura(input: HasuraInput): Imported {
         .flatMap((schema) => schemaComment(schema, settings)),
     ],
     left: [
+      ...(facts.roles.has(admin)
+        ? []
+        : ['the admin: the database has no service_role yet; run catalograph prepare first']),
       ...world.missing.map((name) => `table ${name}: the database does not have it; load the schema first`),
       ...left,
       ...naming.left,

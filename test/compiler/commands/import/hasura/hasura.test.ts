@@ -118,13 +118,16 @@ const endpoint = (): string => `http://127.0.0.1:${(old.address() as AddressInfo
 describe('catalograph import hasura', () => {
   it('prints SQL that runs, each permission below its YAML, and lists what is not carried', async () => {
     const { exitCode, printed, noted } = await run()
-    expect(noted).toBe('catalograph: the SQL runs; nothing was changed')
+    expect(noted).toBe(
+      'catalograph: 2 names collide afterwards; catalograph annotate resolves them\ncatalograph: the SQL runs; nothing was changed',
+    )
     expect(exitCode).toBe(0)
     expect(printed).toContain(
       '-- anonymous, select: { columns: [ id, name ], filter: {}, limit: 10 }\n' +
         'grant select ("id", "name") on "public"."org" to "anon";\n\n' +
         'create policy "hasura anonymous select" on "public"."org" for select to "anon" using (true);',
     )
+    expect(printed).toContain('-- The admin of Hasura.\ngrant usage on schema "public" to service_role;')
     expect(printed).toContain(`'Work to do. @graphql({"defaultOrder":[{"id":"AscNullsLast"}],"preset":`)
     const [, left = ''] = printed.split('-- Not carried:\n')
     for (const line of [
@@ -160,7 +163,7 @@ describe('catalograph import hasura', () => {
       join(folder, 'import.sql'),
     )
     expect(answer).toMatchObject({ exitCode: 1, printed: '' })
-    expect(answer.noted.split('\n').slice(1)).toEqual([
+    expect(answer.noted.split('\n').slice(2)).toEqual([
       expect.stringMatching(
         /^catalograph: user, public.open_task: 1 rows before, and refused after: permission denied/,
       ),
@@ -223,7 +226,7 @@ describe('catalograph import hasura', () => {
     const { exitCode, noted } = await runOn(path)
     expect([exitCode, noted]).toEqual([
       1,
-      'catalograph: alter table "public"."theirs" enable row level security: must be owner of table theirs',
+      'catalograph: grant all on "public"."theirs" to service_role: permission denied for table theirs',
     ])
   })
 
