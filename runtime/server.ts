@@ -316,6 +316,7 @@ function assemble(
     lag: observers.metrics?.lag ?? (() => undefined),
     log,
   })
+  const health = healthOf(assembly)
   const app = buildApp({
     servers,
     live: live.streams,
@@ -328,7 +329,7 @@ function assemble(
       serving: { serve: async (...asked) => assembly.service?.explain(...asked) ?? unavailableResponse },
     },
     requestTimeoutMs: settings.requestTimeoutMs,
-    health: healthOf(assembly),
+    health,
     log,
     logsRequests: (settings.accessLog && writes(settings.logLevel, 'request')) || settings.logLevel === 'debug',
     rateLimit,
@@ -339,7 +340,7 @@ function assemble(
     workers: settings.workers,
     docs: settings.docs === true,
     opening: assembly.opening ?? null,
-    auth: authOf(assembly, verify.own),
+    auth: authOf(assembly, verify.own, health),
   })
   return { app, live, servers }
 }
@@ -363,7 +364,7 @@ function healthOf(assembly: Assembly): HealthChecks {
   })
 }
 
-function authOf(assembly: Assembly, verify: VerifyToken): AppParts['auth'] {
+function authOf(assembly: Assembly, verify: VerifyToken, health: HealthChecks): AppParts['auth'] {
   const { settings, observers, auth, database, replicas, projectKeys } = assembly
   return {
     ...auth,
@@ -378,6 +379,7 @@ function authOf(assembly: Assembly, verify: VerifyToken): AppParts['auth'] {
     asCaller: database.run,
     wrote: replicas?.wrote,
     project: () => projectOf(settings, projectKeys.listed(), assembly.ownUrl()),
+    overview: async () => ({ health: await health.ready(), summary: (await assembly.service?.summary()) ?? null }),
     prepare: () => migrateAuth({ url: authMakerUrl(settings) }),
     describe: async (role) => {
       if (assembly.service === null) throw new HttpFailure('UNAVAILABLE')

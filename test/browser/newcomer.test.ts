@@ -23,6 +23,7 @@ describe.skipIf(path === null)(titled('the way of somebody new', noChromium()), 
     await owner.goto(`${server.url}/dashboard`)
     await owner.getByLabel('service_role key').fill(server.serviceRole)
     await owner.getByRole('button', { name: 'Open' }).click()
+    await owner.getByRole('link', { name: 'auth is not enabled' }).click()
     const addresses = owner.getByRole('form', { name: 'Auth and its addresses' })
     await addresses.getByLabel('Auth enabled').check()
     await addresses.getByRole('textbox', { name: 'Site URL' }).fill(application.url)

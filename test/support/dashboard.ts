@@ -3,6 +3,7 @@ import type { BrowserRun, WatchedPage } from './chromium.ts'
 
 /** Every panel of the dashboard by its name in the address. */
 export const panelNames = [
+  'home',
   'auth',
   'connect',
   'users',
@@ -30,7 +31,7 @@ export async function enterDashboard(
   await watched.page.getByLabel('service_role key').fill(server.serviceRole)
   await watched.page.keyboard.press('Enter')
   await watched.page.getByRole('navigation', { name: 'Panels' }).waitFor()
-  await watched.page.getByText('Loading …').waitFor({ state: 'detached' })
+  await watched.page.getByText('Loading …').first().waitFor({ state: 'detached' })
   return watched
 }
 
@@ -38,5 +39,5 @@ export async function enterDashboard(
 export async function showPanel({ page }: WatchedPage, server: AuthServer, panel: PanelName): Promise<void> {
   await page.goto(`${server.url}/dashboard#${panel}`)
   await page.locator(`main[data-panel=${panel}]`).waitFor()
-  await page.getByText('Loading …').waitFor({ state: 'detached' })
+  await page.getByText('Loading …').first().waitFor({ state: 'detached' })
 }

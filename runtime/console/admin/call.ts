@@ -6,6 +6,8 @@ import type { AuthParts } from '../../auth/http/register.ts'
 import type { Method } from '../../auth/http/route.ts'
 import type { AuditAction } from '../../auth/store/audit-log.ts'
 import type { RunExchange } from '../../contract/execution.ts'
+import type { Summary } from '../../engine/summary.ts'
+import type { Health } from '../../http/health.ts'
 import type { SchemaReport } from '../../graphql/report/report.ts'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { KeptRequest, LiveObservation } from '../../contract/observations.ts'
@@ -13,6 +15,7 @@ import type { KeptRequest, LiveObservation } from '../../contract/observations.t
 /** The answers of /admin/v1, as io.ts describes them. Types only: the dashboard reads them too. */
 
 export type ProjectAnswer = AnswerOf<typeof io.getProject>
+export type OverviewAnswer = AnswerOf<typeof io.getOverview>
 export type PrepareAnswer = AnswerOf<typeof io.prepareProject>
 export type SettingsAnswer = AnswerOf<typeof io.getSettings>
 export type ShownSetting = SettingsAnswer['settings'][number]
@@ -34,6 +37,8 @@ export type RefusalAnswer = AnswerOf<typeof io.patchSettings, 422>
 
 export interface AdminParts extends AuthParts {
   readonly project: () => ProjectAnswer
+  /** The state of the process, and the extent of the API; null: only compiled documents are served, or no schema is loaded yet. */
+  readonly overview: () => Promise<{ readonly health: Health; readonly summary: Summary | null }>
   /** Creates missing tables of auth; returns the names of the migrations. */
   readonly prepare: () => Promise<readonly string[]>
   /** The slow and failed requests that all workers of this service keep. */

@@ -8,6 +8,7 @@ import { authSettingRows, type AuthSettingName, type SettingType } from '../../a
 const settingName = Type.Unsafe<AuthSettingName>({ type: 'string', enum: authSettingRows.map(([name]) => name) })
 const flag = Type.Boolean()
 const whole = Type.Integer()
+const orNone = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
 const setting = exactly({
   name: settingName,
@@ -37,6 +38,25 @@ export const getProject = io(
       url: text('Address, without a slash at its end'),
       anon_key: text('For applications'),
       mails: either('Kept: no mail server is set', 'kept', 'sent'),
+    }),
+  ),
+)
+
+export const getOverview = io(
+  'State and versions, and the extent of the API and of its users',
+  ok(
+    exactly({
+      status: either('Of this process, as /readyz answers it', 'ok', 'starting', 'stopping', 'down'),
+      fault: orNone(text('The change that serving needs')),
+      version: text('Of Catalograph'),
+      commit: text('That was built; empty: unknown'),
+      node: text('Its version'),
+      postgres: text('Its version'),
+      /** Tables and views of the served schemas; null: no schema is loaded. */
+      relations: orNone(whole),
+      roles: Type.Array(exactly({ role: text('A role of keys and sessions'), relations: whole })),
+      /** Null: auth is not enabled. */
+      users: orNone(exactly({ all: whole, guests: whole, week: whole })),
     }),
   ),
 )
@@ -115,7 +135,6 @@ export const postToken = io(
 )
 
 const optionalWhole = Type.Optional(whole)
-const orNone = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 const sql = orNone(text('SQL'))
 
 export const getRequests = io(

@@ -2,6 +2,7 @@ import { getAccess, getPolicies } from './access.ts'
 import { ownerRoute, type OwnerRoute } from './call.ts'
 import * as io from './io.ts'
 import { getLive } from './live-streams.ts'
+import { getOverview } from './overview.ts'
 import { getMails, getProject, getReport, getSchema, postToken, prepareProject } from './project.ts'
 import { getDocument, getRequests } from './requests.ts'
 import { getSettings, patchSettings } from './settings.ts'
@@ -10,6 +11,7 @@ import { deleteTemplate, getTemplates, patchTemplate } from './templates.ts'
 /** Every endpoint below /admin/v1, for the owner's tools with the service_role key. */
 export const ownerRoutes: readonly OwnerRoute[] = [
   ownerRoute({ at: 'GET /project', io: io.getProject, handle: getProject }),
+  ownerRoute({ at: 'GET /overview', io: io.getOverview, handle: getOverview }),
   ownerRoute({ at: 'POST /prepare', io: io.prepareProject, handle: prepareProject }),
   ownerRoute({ at: 'GET /schema', io: io.getSchema, handle: getSchema }),
   ownerRoute({ at: 'GET /report', io: io.getReport, handle: getReport }),

@@ -2,6 +2,7 @@ import { lazy, Suspense, type ComponentType } from 'react'
 import { AuditPanel } from './panels/audit.tsx'
 import { AuthPanel } from './panels/auth.tsx'
 import { ConnectPanel } from './panels/connect.tsx'
+import { HomePanel } from './panels/home.tsx'
 import { LivePanel } from './panels/live.tsx'
 import { OutboxPanel } from './panels/outbox.tsx'
 import { PicturePanel } from './panels/picture.tsx'
@@ -21,11 +22,12 @@ export interface Panel {
 /** GraphiQL is larger than the rest of the page: it is loaded on demand. */
 const GraphiqlPanel = lazy(async () => ({ default: (await import('./graphiql/panel.tsx')).GraphiqlPanel }))
 
-const auth: Panel = { name: 'auth', title: 'Auth', Show: AuthPanel }
+const home: Panel = { name: 'home', title: 'Home', Show: HomePanel }
 
 /** Every panel in the order of the navigation. To add one, add a row. */
 export const panels: readonly Panel[] = [
-  auth,
+  home,
+  { name: 'auth', title: 'Auth', Show: AuthPanel },
   { name: 'connect', title: 'Connect', Show: ConnectPanel },
   { name: 'users', title: 'Users', Show: UsersPanel },
   { name: 'audit', title: 'Audit log', Show: AuditPanel },
@@ -39,7 +41,7 @@ export const panels: readonly Panel[] = [
   { name: 'graphiql', title: 'GraphiQL', Show: ShowGraphiql },
 ]
 
-export const panelOf = (name: string): Panel => panels.find((panel) => panel.name === name) ?? auth
+export const panelOf = (name: string): Panel => panels.find((panel) => panel.name === name) ?? home
 
 function ShowGraphiql() {
   return (

@@ -1,5 +1,5 @@
-import { type ReactNode, useState } from 'react'
 import { usePageContext } from '../context.tsx'
+import { Snippet } from '../parts/snippet.tsx'
 
 /**
  * The values that an application needs to reach the project, without the service_role key, which belongs on servers.
@@ -23,35 +23,5 @@ export function ConnectPanel() {
         SERVICE_ROLE_KEY in the environment is the key that opens this page; keep it out of what you commit.
       </Snippet>
     </>
-  )
-}
-
-interface SnippetProps {
-  readonly title: string
-  readonly text: string
-  /** A sentence about its use. */
-  readonly children?: ReactNode
-}
-
-function Snippet({ title, text, children }: SnippetProps) {
-  const [message, setMessage] = useState('')
-  const copy = (): void => {
-    navigator.clipboard.writeText(text).then(
-      () => setMessage('Copied.'),
-      () => setMessage('The browser does not allow copying here.'),
-    )
-  }
-  return (
-    <section className="card">
-      <h2>{title}</h2>
-      {children === undefined ? null : <p>{children}</p>}
-      <pre tabIndex={0} aria-label={title}>
-        {text}
-      </pre>
-      <button type="button" onClick={copy} aria-label={`Copy ${title}`}>
-        Copy
-      </button>{' '}
-      <span role="status">{message}</span>
-    </section>
   )
 }

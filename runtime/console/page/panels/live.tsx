@@ -26,16 +26,24 @@ function Live({ faults, runs, refused, tables, streams, sockets, watches, waitin
         </p>
       ))}
       <dl className="facts" aria-label="Live queries now">
-        <dt>Streams</dt>
-        <dd>
-          {streams}, which ask {watches} different queries
-        </dd>
-        <dt>WebSockets</dt>
-        <dd>{sockets}</dd>
-        <dt>Waiting for a run</dt>
-        <dd>{waiting}</dd>
-        <dt>From a change to its answer</dt>
-        <dd>{lag === null ? 'no answer yet' : lagText(lag)}</dd>
+        <div>
+          <dt>Streams</dt>
+          <dd>
+            {streams}, which ask {watches} different queries
+          </dd>
+        </div>
+        <div>
+          <dt>WebSockets</dt>
+          <dd>{sockets}</dd>
+        </div>
+        <div>
+          <dt>Waiting for a run</dt>
+          <dd>{waiting}</dd>
+        </div>
+        <div>
+          <dt>From a change to its answer</dt>
+          <dd>{lag === null ? 'no answer yet' : lagText(lag)}</dd>
+        </div>
       </dl>
       {refusals.length > 0 && (
         <p>Refused streams: {refusals.map(({ limit, count }) => `${count} ${limits[limit] ?? limit}`).join(', ')}.</p>

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { reportPath } from '../api.ts'
 import { useAdminAnswer, usePageContext } from '../context.tsx'
 import { Answer, ChoiceField, RefreshButton, TextField } from '../parts/controls.tsx'
+import { Copied } from '../parts/snippet.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
 import { WhomPicker } from '../parts/whom-picker.tsx'
 import type { Advice } from '../../../graphql/report/report-limits.ts'
@@ -94,9 +95,7 @@ function AdviceList({ all, advice }: { readonly all: number; readonly advice: re
               {object}: {problem}
             </h3>
             <p>{message}</p>
-            <pre tabIndex={0} aria-label={`SQL for ${object}`}>
-              {sql}
-            </pre>
+            <Copied title={`SQL for ${object}`} text={sql} />
           </li>
         ))}
       </ul>

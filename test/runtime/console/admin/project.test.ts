@@ -35,6 +35,22 @@ describe('the project of an owner', () => {
     expect((await ask('GET', '/project')).body).toEqual({ url: server.url, anon_key: server.anon, mails: 'kept' })
   })
 
+  it('shows its state, its versions, and the extent of the API and of its users', async () => {
+    const before = (await ask('GET', '/overview')).body
+    expect(before).toMatchObject({ status: 'ok', fault: null, node: process.version, relations: 1 })
+    expect(before.postgres).toMatch(/^\d+/)
+    expect(before.roles).toContainEqual({ role: 'authenticated', relations: 1 })
+    await newUser()
+    await server.call('POST', '/signup', { body: {} })
+    await server.db.query(`update auth.users set created_at = now() - interval '8 days'
+      where id = (select id from auth.users where not is_anonymous order by created_at limit 1)`)
+    const { users } = (await ask('GET', '/overview')).body
+    expect(users).toMatchObject({ all: before.users.all + 1, week: before.users.week })
+    const bare = await startAuthServer({ settings: null, sql: 'drop schema catalograph_auth, auth cascade' })
+    onTestFinished(bare.stop)
+    expect((await askOwner(bare, 'GET', '/overview')).body).toMatchObject({ status: 'ok', users: null })
+  })
+
   it('shows the whole API of a role, whether the schema answers introspection or not', async () => {
     const sdlOf = async (role: string): Promise<string> =>
       printSchema(buildClientSchema((await ask('GET', `/schema?role=${role}`)).body as IntrospectionQuery))
