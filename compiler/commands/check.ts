@@ -105,6 +105,7 @@ interface CheckOutcome {
 
 async function runChecks(checks: readonly Check[], environment: Environment, terminal: Terminal): Promise<number> {
   const codes: number[] = []
+  const stale: string[] = []
   for (const check of checks) {
     terminal.stage(`Running ${check.name}`)
     const outcome = await outcomeOf(check.name, (print) =>
@@ -112,7 +113,9 @@ async function runChecks(checks: readonly Check[], environment: Environment, ter
     )
     report(outcome, terminal)
     codes.push(outcome.exitCode)
+    if (outcome.exitCode === exitCodes.failed && check.writing !== null) stale.push(check.name)
   }
+  if (stale.length > 0) terminal.note(`catalograph: catalograph check --write makes these again: ${stale.join(', ')}`)
   if (codes.includes(exitCodes.misused)) return exitCodes.misused
   return codes.every((code) => code === exitCodes.done) ? exitCodes.done : exitCodes.failed
 }
@@ -137,5 +140,14 @@ const checkLabel = (name: string): string => name.padEnd(12)
 
 function report({ name, exitCode, output }: CheckOutcome, { print }: Terminal): void {
   print(`${checkLabel(name)}${exitCode === exitCodes.done ? 'ok' : 'failed'}`)
-  if (exitCode !== exitCodes.done && output !== '') print(output.replace(/^(?=.)/gm, '  '))
+  if (exitCode !== exitCodes.done && output !== '') print(withoutMiddle(output.split('\n')).replace(/^(?=.)/gm, '  '))
+}
+
+const [firstLines, lastLines] = [60, 5]
+
+/** A folder that is out of date may differ in thousands of lines. */
+function withoutMiddle(lines: readonly string[]): string {
+  const left = lines.length - firstLines - lastLines
+  if (left <= 1) return lines.join('\n')
+  return [...lines.slice(0, firstLines), `... ${left} more lines ...`, ...lines.slice(-lastLines)].join('\n')
 }

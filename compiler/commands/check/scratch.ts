@@ -37,7 +37,8 @@ async function serverOfSettings(
       await stop()
       await remove()
     }
-    return { owner: adminUrl, login: serveUrl, stop: end }
+    // Some tools, such as dbmate, demand encryption unless the URL says otherwise.
+    return { owner: `${adminUrl}?sslmode=disable`, login: `${serveUrl}?sslmode=disable`, stop: end }
   } catch (error) {
     await remove()
     throw error
