@@ -92,7 +92,7 @@ type Expected = (cell: RowsCell) => Promise<Reached>
 /** The first that agrees with the acts, else the number of rows. */
 async function presentCell(stated: readonly RowsCell[], tried: Tried, act: Act, expected: Expected): Promise<RowsCell> {
   const last = stated.at(-1) ?? noRows
-  if (isUntried(tried, act)) return last
+  if (isUntried(tried, act)) return tried.rows.length === 0 ? last : (stated[0] ?? noRows)
   const places = reachedPlaces(tried.reached[act])
   for (const cell of stated) {
     const meant = await expected(cell)
@@ -103,7 +103,7 @@ async function presentCell(stated: readonly RowsCell[], tried: Tried, act: Act, 
 
 /** New values are tried on a row that the actor may update. */
 const isUntried = ({ rows, reached }: Tried, act: Act): boolean =>
-  rows.length === 0 || (act === 'update to' && reachedPlaces(reached.update).size === 0)
+  rows.length === 0 || (act === 'update to' && 'places' in reached.update && reached.update.places.size === 0)
 
 const reachedPlaces = (reached: Reached): ReadonlySet<number> => ('places' in reached ? reached.places : new Set())
 

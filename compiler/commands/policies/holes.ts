@@ -1,3 +1,4 @@
+import { groupBy } from '../../../runtime/lib/steps.ts'
 import { conditionOf, reachOf, type RowCommand } from '../../../runtime/console/admin/reach.ts'
 import {
   type DefinerFunction,
@@ -39,15 +40,29 @@ const callersIn = ({ roles }: HoleFacts): readonly string[] => roles.map(({ name
 const grantedOf = ({ usage, ...privileges }: GrantedRole): readonly RowCommand[] =>
   usage ? (['select', ...writes] as const).filter((command) => privileges[command]) : []
 
-/** Roles with a grant, each with its commands. */
-const grantsText = (relation: SecuredRelation, roles: readonly string[]): string =>
-  roles
-    .flatMap((role) => {
-      const facts = roleFactsOf(relation, role)
-      const granted = facts === undefined ? [] : grantedOf(facts)
-      return granted.length === 0 ? [] : [`${role} may ${granted.join(', ')}`]
-    })
+/** Roles with a grant, and their commands. */
+function grantsText(relation: SecuredRelation, roles: readonly string[]): string {
+  const granted = roles.flatMap((role) => {
+    const facts = roleFactsOf(relation, role)
+    const commands = facts === undefined ? '' : grantedOf(facts).join(', ')
+    return commands === '' ? [] : [{ role, commands }]
+  })
+  return [...groupBy(granted, ({ commands }) => commands)]
+    .map(([commands, group]) => `${group.map(({ role }) => role).join(' and ')} may ${commands}`)
     .join('; ')
+}
+
+/** Whether the policies for visitors demand a claim, which a visitor lacks. */
+function needsAccount(relation: SecuredRelation, command: RowCommand): boolean {
+  const facts = roleFactsOf(relation, 'anon')
+  if (facts === undefined || !facts.restricted) return false
+  const condition = conditionOf(
+    policyPrivileges(relation, facts).policies,
+    command,
+    command === 'insert' ? 'new' : 'old',
+  )
+  return condition !== null && /\bauth\.\w+\(|\bcurrent_setting\(/.test(condition) && !/\bor\b/i.test(condition)
+}
 
 const reaches = (relation: SecuredRelation, role: string, command: RowCommand): boolean => {
   const facts = roleFactsOf(relation, role)
@@ -113,7 +128,7 @@ const finders: Readonly<Record<string, (facts: HoleFacts) => readonly Found[]>> 
 
   'anon-writes': (facts) =>
     facts.relations.flatMap((relation) => {
-      const open = writes.filter((command) => reaches(relation, 'anon', command))
+      const open = writes.filter((command) => reaches(relation, 'anon', command) && !needsAccount(relation, command))
       if (open.length === 0 || !callersIn(facts).includes('anon')) return []
       const on = relationName(relation)
       return [
@@ -313,10 +328,15 @@ const changing = (facts: HoleFacts): readonly (Concerned & { readonly columns: s
     return concerns && !covered && columns.length > 0 ? [{ ...concerned, columns: columns.join(', ') }] : []
   })
 
+const callerText = '(?:[\\w"]+\\.[\\w"]+|current_setting)\\('
+
 /** Whether a unique column is compared with the caller, so that the row is the caller's own. */
 const isOwnRow = ({ unique }: SecuredRelation, sql: string): boolean =>
   unique.some((key) =>
-    new RegExp(`\\b${key}\\b\\)? = \\(*(?: ?SELECT )?(?:[\\w"]+\\.[\\w"]+|current_setting)\\(`).test(sql),
+    [
+      `\\b${key}\\b\\)? = \\(*(?: ?SELECT )?${callerText}`,
+      `${callerText}[^()]*\\)(?: AS \\w+)?\\)* = \\(*(?:\\w+\\.)?${key}\\b`,
+    ].some((form) => new RegExp(form).test(sql)),
   )
 
 /** A column of a table with one row for each user, which the user may change there. */

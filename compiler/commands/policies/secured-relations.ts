@@ -61,6 +61,9 @@ const columnsWith = (privilege: string): string => `array(select a.attname from 
   where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     and has_column_privilege(r.oid, c.oid, a.attnum, '${privilege}') order by a.attnum)`
 
+/** Grants on a materialized view may name commands that it cannot take. */
+const mayWrite = (privilege: string): string => `c.relkind <> 'm' and ${privilege}`
+
 /** Search path pg_catalog, so that every name of an expression is qualified. $1: schemas, $2: roles. */
 const relationsSql = `select n.nspname::text as schema, c.relname::text as name, c.relrowsecurity as secured,
   case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'f' then 'foreign table' else 'table' end as kind,
@@ -84,8 +87,8 @@ const relationsSql = `select n.nspname::text as schema, c.relname::text as name,
           and d.refobjid <> c.oid and d.refobjsubid > 0)
     ) order by p.polname) from pg_policy p where p.polrelid = c.oid), '[]') as policies,
   (select json_agg(json_build_object('role', r.rolname, 'usage', has_schema_privilege(r.oid, n.oid, 'usage'),
-      'select', has_any_column_privilege(r.oid, c.oid, 'select'), 'insert', has_any_column_privilege(r.oid, c.oid, 'insert'),
-      'update', has_any_column_privilege(r.oid, c.oid, 'update'), 'delete', has_table_privilege(r.oid, c.oid, 'delete'),
+      'select', has_any_column_privilege(r.oid, c.oid, 'select'), 'insert', ${mayWrite(`has_any_column_privilege(r.oid, c.oid, 'insert')`)},
+      'update', ${mayWrite(`has_any_column_privilege(r.oid, c.oid, 'update')`)}, 'delete', ${mayWrite(`has_table_privilege(r.oid, c.oid, 'delete')`)},
       'restricted', ${restricted('r', 'c')},
       'columns', json_build_object('select', ${columnsWith('select')}, 'insert', ${columnsWith('insert')}, 'update', ${columnsWith('update')}),
       'concerning', array(select p.polname from pg_policy p where p.polrelid = c.oid and exists (
