@@ -92,7 +92,9 @@ function Overview({ status, fault, version, commit, node, postgres, relations, r
 }
 
 const usersText = ({ all, guests, week }: NonNullable<OverviewAnswer['users']>): string =>
-  `${all}, ${week} of them since a week ago${guests === 0 ? '' : `, ${guests} guests`}`
+  [String(all), ...(week === 0 ? [] : [`${week} new this week`]), ...(guests === 0 ? [] : [`${guests} guests`])].join(
+    ', ',
+  )
 
 function Fact({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
@@ -109,7 +111,7 @@ function Problems({ advice }: Pick<SchemaReport, 'advice'>) {
     <>
       <p>{advice.length === 1 ? '1 problem' : `${advice.length} problems`}, the first of them:</p>
       {advice.slice(0, shown).map(({ problem, object, message, sql }) => (
-        <div key={`${problem} ${object}`}>
+        <div key={`${problem} ${object}`} className="finding">
           <h3>
             {object}: {problem}
           </h3>
