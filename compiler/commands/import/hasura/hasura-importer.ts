@@ -5,7 +5,7 @@ import { misuse, repeatedOption, textOption, type GivenOptions } from '../../com
 import { readCallers } from '../comparison.ts'
 import type { Importer } from '../importer.ts'
 import { hasuraAsking } from './asking.ts'
-import { importHasura, readFacts, roleMapping, schemasOf } from './hasura.ts'
+import { demandBound, importHasura, readFacts, roleMapping, schemasOf } from './hasura.ts'
 import { readMetadata } from './metadata.ts'
 
 /** `--role old=new`, by the old name. */
@@ -31,6 +31,7 @@ export const fromHasura: Importer = async (given, { settings, url, args: [path, 
     { url },
     async (query) => [await readCatalog(query, { schemas, version: null }), await readFacts(query, schemas)] as const,
   )
+  demandBound(metadata, catalog, roleOf)
   const old = {
     endpoint: textOption(given, 'endpoint'),
     secret: textOption(given, 'admin-secret') ?? terminal.environment['HASURA_GRAPHQL_ADMIN_SECRET'] ?? null,

@@ -66,6 +66,19 @@ const rolesOf = ({ source }: HasuraMetadata): readonly string[] =>
     ),
   ].toSorted()
 
+/** Policies bind no role that bypasses them. @throws CommandFailure if a role of the metadata would be one */
+export function demandBound(metadata: HasuraMetadata, catalog: Catalog, roleOf: (role: string) => string): void {
+  const free = new Set([
+    ...catalog.roles.filter(({ superuser, bypassRls }) => superuser || bypassRls).map(({ name }) => name),
+    ...catalog.relations.map(({ owner }) => owner),
+  ])
+  const role = rolesOf(metadata).find((one) => free.has(roleOf(one)))
+  if (role !== undefined)
+    throw misuse(
+      `the role ${role} of the metadata would be ${roleOf(role)}, which owns tables or bypasses row-level security here: name another with --role ${role}=NAME`,
+    )
+}
+
 /** Schemas of the tracked tables. */
 export const schemasOf = ({ source }: HasuraMetadata): readonly string[] => [
   ...new Set(source.tables.map((table) => qualifiedName(table['table']).schema)),
@@ -372,7 +385,12 @@ export function importHasura(input: HasuraInput): Imported {
     carried.map(({ permission }) => permission),
   )
   const comments = mergeWishes(new Map(), [...naming.wishes, ...functions.wishes, ...computed.wishes])
-  const settings = { ...(metadata.source.inflects && { inflect_names: true }), introspection: true, ...wanted }
+  const hidden = memberList(metadata.rest['graphql_schema_introspection'], 'disabled_for_roles').map(String)
+  const settings = {
+    ...(metadata.source.inflects && { inflect_names: true }),
+    ...(hidden.length === 0 && { introspection: true }),
+    ...wanted,
+  }
   return {
     summary:
       `${carried.length} of ${permissions.length} permissions on ${world.tables.size} of ${metadata.source.tables.length} tables, ` +
@@ -407,6 +425,7 @@ export function importHasura(input: HasuraInput): Imported {
       ...computed.left,
       ...inherited.left,
       ...restLines(metadata),
+      ...(hidden.length === 0 ? [] : [`introspection: not for ${hidden.join(', ')}: it is off for all roles here`]),
       ...wideningLines(input, world, roles),
     ],
   }

@@ -18,6 +18,18 @@ const readersSql = `select distinct name, found[1] as setting from (
 
 const readReaders = async (query: Query): Promise<readonly ClaimReader[]> => (await query<ClaimReader>(readersSql)).rows
 
+/** Tags of objects that have no settings: keys, checks and schemas. */
+const straysSql = `select object || ': ' || pg_catalog.split_part(pg_catalog.btrim(description, E' \\n'), E'\\n', 1) as line from (
+    select 'constraint ' || n.nspname || '.' || c.relname || '.' || k.conname, pg_catalog.obj_description(k.oid, 'pg_constraint')
+      from pg_catalog.pg_constraint k join pg_catalog.pg_class c on c.oid = k.conrelid join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+      where k.contype <> 'f' and n.nspname::text = any ($1)
+    union all
+    select 'schema ' || n.nspname, pg_catalog.obj_description(n.oid, 'pg_namespace') from pg_catalog.pg_namespace n where n.nspname::text = any ($1)
+  ) commented (object, description) where description ~ '^\\s*@(?!graphql)' order by 1`
+
+const readStrays = async (query: Query, schemas: readonly string[]): Promise<readonly string[]> =>
+  (await query<{ readonly line: string }>(straysSql, [schemas])).rows.map(({ line }) => line)
+
 export const fromPostgraphile: Importer = async (
   given,
   { settings: { schemas }, url, args: [path, ...more] },
@@ -29,12 +41,17 @@ export const fromPostgraphile: Importer = async (
   const endpoint = textOption(given, 'endpoint')
   const callers = compare === null ? [] : readCallers(compare)
   terminal.stage('Reading the database')
-  const [catalog, readers] = await withSession(
+  const [catalog, readers, strays] = await withSession(
     { url },
-    async (query) => [await readCatalog(query, { schemas, version: null }), await readReaders(query)] as const,
+    async (query) =>
+      [
+        await readCatalog(query, { schemas, version: null }),
+        await readReaders(query),
+        await readStrays(query, schemas),
+      ] as const,
   )
   return {
-    imported: importPostgraphile(catalog, entries, readers),
+    imported: importPostgraphile(catalog, entries, readers, strays),
     schemas,
     asking: callers.map(({ role, claims, headers, documents }) => ({
       name: role,

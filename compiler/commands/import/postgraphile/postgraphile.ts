@@ -337,6 +337,7 @@ export function importPostgraphile(
   catalog: Catalog,
   entries: readonly TaggedEntry[],
   readers: readonly ClaimReader[],
+  strays: readonly string[],
 ): Imported {
   const { tagged, left } = taggedObjects(catalog, entries)
   const results = tagged.map((one) => ({ one, ...tagResult(one.on, one.tags, catalog) }))
@@ -369,6 +370,7 @@ export function importPostgraphile(
       ...results.flatMap(({ one, left: own }) => own.map((line) => `${one.name}: ${line}`)),
       ...access.left,
       ...others,
+      ...strays,
       ...readers.map(
         ({ name, setting }) =>
           `${name} reads ${setting}, which is ${setting.replace(/^jwt\.claims\./, 'request.jwt.claim.')} here`,

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,6 +25,7 @@ const sql = `
   comment on column post.old_title is E'@deprecated use title\\n@sortable';
   comment on view top_post is E'@primaryKey id\\n@foreignKey (author_id) references person (id)|@fieldName writer|@foreignFieldName topWritings\\nThe best.';
   comment on function hidden() is '@omit execute';
+  comment on constraint post_pkey on post is '@omit';
   comment on table post is 'What was written. @graphql({"totalCount": {"enabled": true}})';
   alter table post enable row level security;
   create policy own on post using (author_id = nullif(current_setting('jwt.claims.person_id', true), '')::int or id > 1);
@@ -83,8 +84,13 @@ describe('catalograph import postgraphile', () => {
         topWritings,
       },
     ]
-    const callers = file('callers.json', JSON.stringify({ role: 'anon', documents: [{ graphql: document, expected }] }))
-    const { exitCode, printed, noted } = await run(file('postgraphile.tags.json5', tags), '--compare', callers)
+    mkdirSync(join(folder, 'callers'))
+    file('callers/one.json', JSON.stringify({ role: 'anon', documents: [{ graphql: document, expected }] }))
+    const { exitCode, printed, noted } = await run(
+      file('postgraphile.tags.json5', tags),
+      '--compare',
+      join(folder, 'callers'),
+    )
     expect(noted).toBe('catalograph: 1 documents compared, 0 differ\ncatalograph: the SQL runs; nothing was changed')
     expect(exitCode).toBe(0)
     for (const line of [
@@ -92,6 +98,7 @@ describe('catalograph import postgraphile', () => {
       'omitted for delete: grants decide that here: revoke delete on "public"."person" from "anon";',
       'revoke execute on function "public"."hidden" from public;',
       'column public.post.old_title: @sortable',
+      'constraint public.post.post_pkey: @omit',
       'policy own of public.post reads jwt.claims.person_id, which is request.jwt.claim.person_id here',
     ])
       expect(printed.split('-- Not carried:')[1]).toContain(line)
