@@ -10,6 +10,7 @@ import { packageFolder, packageVersion } from '../../runtime/lib/package.ts'
 /** Folders of templates; each is put on top of `common`. */
 const templates: Readonly<Record<string, string>> = {
   vite: 'React in the browser, with Vite',
+  ssr: 'React rendered on a server, with sessions in cookies',
 }
 
 /** npm leaves files of these names out of a package, or reads them as its own. */

@@ -16,8 +16,11 @@ export interface LiveStore<Value> extends Pick<Shown<Value, LiveState<Value>>, '
 
 export type Watch<Value> = (given: Fields, listener: LiveListener<Value>, options?: LiveOptions) => LiveStream
 
-/** After this time a confirmed change is no longer shown, even if no answer has come: it may not concern the stream. */
-const longestConfirmedMs = 1_000
+/**
+ * How long a confirmed change is shown at most: it may not concern the stream. And how long after the first answer: that
+ * may be of an earlier change.
+ */
+const [longestMs, quietMs] = [1_000, 200]
 
 export function createLiveStore<Value>(
   watch: Watch<Value>,
@@ -26,9 +29,27 @@ export function createLiveStore<Value>(
   initial?: Value,
 ): LiveStore<Value> {
   const shown = createShown<Value, LiveState<Value>>({ data: initial, loading: true, error: null, lost: null })
+  // Mutations with changes here; an answer that waits for them; the end of the wait after the last one.
+  let running = 0
+  let later: Partial<LiveState<Value>> | null = null
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const take = (): void => {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    if (running > 0) return
+    shown.answer(later ?? {})
+    later = null
+  }
+  const waitFor = (milliseconds: number): void => {
+    if (timer !== null) clearTimeout(timer)
+    timer = setTimeout(take, milliseconds)
+  }
   const listener: LiveListener<Value> = ({ data, error }) => {
-    if (error === null) shown.answer({ data, loading: false, error })
-    else shown.set({ loading: false, error })
+    if (error !== null) return shown.set({ loading: false, error })
+    const isFirst = later === null
+    later = { data, loading: false, error }
+    if (running === 0 && timer === null) take()
+    else if (isFirst && timer !== null) waitFor(quietMs)
   }
   return {
     get: shown.get,
@@ -41,9 +62,23 @@ export function createLiveStore<Value>(
         return () => undefined
       }
     },
-    change: (update) =>
-      shown.change(update, (drop) => {
-        if (!shown.takeWaiting()) setTimeout(drop, longestConfirmedMs)
-      }),
+    change: (update) => {
+      const show = shown.change(update, () => waitFor(later === null ? longestMs : quietMs))
+      return () => {
+        running += 1
+        const { confirm, drop } = show()
+        return {
+          confirm: () => {
+            running -= 1
+            confirm()
+          },
+          drop: () => {
+            running -= 1
+            drop()
+            if (timer === null) take()
+          },
+        }
+      }
+    },
   }
 }

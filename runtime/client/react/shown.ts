@@ -36,11 +36,9 @@ export interface Shown<Value, State extends ShownState<Value>> {
    * answer waits: it may contain the change or not, and would show a new row twice.
    */
   readonly answer: (part: Partial<State>, contained?: readonly Pending<Value>[]) => void
-  /** Takes the answer that waits; false: there is none, or a mutation still runs. */
-  readonly takeWaiting: () => boolean
   readonly dropWaiting: () => void
-  /** `onConfirmed` brings an answer with the change, or removes it by `drop`. */
-  readonly change: (update: Update<Value>, onConfirmed: (drop: () => void) => void) => Change
+  /** `onConfirmed` brings an answer, which contains the change. */
+  readonly change: (update: Update<Value>, onConfirmed: () => void) => Change
 }
 
 export function createShown<Value, State extends ShownState<Value>>(first: State): Shown<Value, State> {
@@ -79,7 +77,6 @@ export function createShown<Value, State extends ShownState<Value>>(first: State
       }
       takeWaiting()
     },
-    takeWaiting,
     dropWaiting: () => void (waiting = null),
     change: (update, onConfirmed) => () => {
       const change: Pending<Value> = { update, isConfirmed: false }
@@ -91,7 +88,7 @@ export function createShown<Value, State extends ShownState<Value>>(first: State
       return {
         confirm: () => {
           change.isConfirmed = true
-          onConfirmed(drop)
+          onConfirmed()
         },
         drop,
       }

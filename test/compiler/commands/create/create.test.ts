@@ -44,7 +44,7 @@ describe('catalograph create', () => {
       expect(files).toContain(packages[name]?.replace(/^file:/, ''))
   })
 
-  it.each(['vite'])('has the versions of packages in the template %s that are tested here', (template) => {
+  it.each(['vite', 'ssr'])('has the versions of packages in the template %s that are tested here', (template) => {
     const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'))
     const { dependencies, devDependencies } = read(`compiler/commands/create/templates/${template}/package.json`)
     const own = read('package.json').devDependencies
