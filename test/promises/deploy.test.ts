@@ -100,6 +100,32 @@ describe('the unit of systemd', () => {
   })
 })
 
+describe('the files for places of others', () => {
+  const settingsOf: Readonly<Record<string, (text: string) => readonly string[]>> = {
+    'fly.toml': (text) => [...text.matchAll(/^ *([A-Z_]+) = /gm)].map(([, name = '']) => name),
+    'render.yaml': (text) => {
+      const { services } = parse(text) as {
+        readonly services: readonly { readonly envVars: readonly { readonly key: string }[] }[]
+      }
+      return services.flatMap(({ envVars }) => envVars.map(({ key }) => key))
+    },
+  }
+
+  it.each(Object.keys(settingsOf))('have settings, probes and an end that the service has (%s)', (file) => {
+    const text = read(`docs/deploy/${file}`)
+    const names = settingsOf[file]?.(text) ?? []
+    expect(names.length).toBeGreaterThan(3)
+    expect(names.filter((name) => !known.has(name))).toEqual([])
+    expect(text).toMatch(/(?:path|healthCheckPath)(?: = ['"]|: )\/readyz/)
+    const drain = Number(/SHUTDOWN_DRAIN_MS(?: = |\n +value: )['"](\d+)/.exec(text)?.[1]) / 1_000
+    const end = Number(/^(?:kill_timeout = | +maxShutdownDelaySeconds: )(\d+)$/m.exec(text)?.[1])
+    expect(end).toBeGreaterThanOrEqual(drain + settingKeys.shutdownGraceMs.fallback / 1_000 + 2)
+    expect(existsSync(join(root, /[Dd]ockerfile(?:Path)?(?: = ['"]|: )(?:\.\/)?(\w+)/.exec(text)?.[1] ?? 'none'))).toBe(
+      true,
+    )
+  })
+})
+
 describe('the files for Prometheus and Grafana', () => {
   let names: ReadonlySet<string>
   beforeAll(async () => {

@@ -32,7 +32,7 @@ describe('the sidebar', () => {
   })
 
   it('begins with what a newcomer needs', () => {
-    expect(pages.sections()[0]).toMatchObject({ title: 'Start', pages: [{ title: 'Start' }, {}, {}] })
+    expect(pages.sections()[0]?.pages[0]?.title).toBe('Start')
   })
 })
 
