@@ -11,7 +11,7 @@ export const completionOf = (load: () => Promise<readonly Command[]>): Command =
   name: 'completion',
   summary: 'Print a script that completes commands and options in a shell.',
   description: [
-    'For each new shell, where catalograph itself is on the path:',
+    'For each new shell, where the command is on the path:',
     '  bash: eval "$(catalograph completion bash)" in ~/.bashrc',
     '  zsh:  eval "$(catalograph completion zsh)" in ~/.zshrc, after compinit',
     '  fish: catalograph completion fish > ~/.config/fish/completions/catalograph.fish',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type Command, parseCommandLine } from '../../compiler/commands/command.ts'
+import { type Command, parseCommandLine, renderCommandHelp } from '../../compiler/commands/command.ts'
 import { completionOf } from '../../compiler/commands/completion.ts'
 import { diffCommand } from '../../compiler/commands/diff.ts'
 import { product } from '../../compiler/commands/verify.ts'
@@ -106,6 +106,23 @@ describe('the pages', () => {
         commandPage,
       ),
     ).toEqual([])
+  })
+})
+
+describe('the help of the commands', () => {
+  const names = [...readPage('compiler/commands/main.ts').matchAll(/^ {2}(\w+): async/gm)].map(([, name = '']) => name)
+
+  it.each(names)('names commands and options that there are (%s)', async (name) => {
+    const command = await commandNamed(name)
+    const text = command === undefined ? '' : renderCommandHelp(command)
+    expect(text).toContain(`Usage: catalograph ${name}`)
+    // Prose may follow a command, and the name of the schema too.
+    const shown = [...text.matchAll(/(?<!schema )\bcatalograph (?!with\b)([a-z]+)((?: --[a-z-]+)*)/g)]
+    for (const [, word = '', options = ''] of shown) {
+      expect([...names, 'help']).toContain(word)
+      const known = Object.keys((await commandNamed(word))?.options ?? {})
+      expect(known).toEqual(expect.arrayContaining([...options.matchAll(/--([a-z-]+)/g)].map(([, option]) => option)))
+    }
   })
 })
 
@@ -231,6 +248,7 @@ async function problemOfCommand([name = '', ...args]: readonly string[]): Promis
 }
 
 async function commandNamed(name: string): Promise<Command | undefined> {
+  if (name === 'help') return undefined
   if (name === 'completion') return completionOf(async () => [])
   if (name === 'verify') return commandOf(product)
   const module = (await import(`../../compiler/commands/${name}.ts`)) as Readonly<Record<string, Command | undefined>>
