@@ -109,7 +109,8 @@ interface Session {
   readonly actors: readonly TriedActor[]
   readonly relations: readonly SecuredRelation[]
   readonly holes: readonly PolicyHole[]
-  readonly setReader: (relation: SecuredRelation) => string
+  readonly stage: Terminal['stage']
+  readonly readerFor: (relation: SecuredRelation) => string
 }
 
 /** Opens the transaction, with the rows of the file, and rolls it back. Rejects with CommandFailure. */
@@ -124,7 +125,7 @@ async function withTrial<T>(
     afterMigration({ query, command }, expected?.setup ?? [], async ({ leftOut: [left] }) => {
       if (left !== undefined) throw new MigrationFailure(left, left.message)
       await query('set local lock_timeout = 3000; set local statement_timeout = 30000')
-      return work(await sessionOf(query, settings.schemas, expected))
+      return work({ ...(await sessionOf(query, settings.schemas, expected)), stage: terminal.stage })
     })
   try {
     return await withSession({ url, searchPath: null }, inTransaction)
@@ -134,7 +135,11 @@ async function withTrial<T>(
   }
 }
 
-async function sessionOf(query: Query, schemas: readonly string[], expected: Expectations | null): Promise<Session> {
+async function sessionOf(
+  query: Query,
+  schemas: readonly string[],
+  expected: Expectations | null,
+): Promise<Omit<Session, 'stage'>> {
   const rows = expected?.actors ?? (await usualActors(query))
   const callers = await callerRoles(
     query,
@@ -156,7 +161,7 @@ async function sessionOf(query: Query, schemas: readonly string[], expected: Exp
     actors,
     relations,
     holes: findHoles({ relations, definers, roles: callers, guests }),
-    setReader: (relation) => readerOf(relation, [login, ...readers]),
+    readerFor: (relation) => readerOf(relation, [login, ...readers]),
   }
 }
 
@@ -204,14 +209,15 @@ interface JudgedActor {
 }
 
 async function judge(
-  { trial, setReader }: Session,
+  { trial, readerFor, stage }: Session,
   relation: SecuredRelation,
   actor: TriedActor,
   cells: Cells | null,
 ): Promise<JudgedActor> {
   const written = acts.map((act) => cells?.[act] ?? statedCell(relation, actor.role, act))
   const conditions = written.flatMap(({ rows }) => (typeof rows === 'object' && 'sql' in rows ? [rows.sql] : []))
-  const reader = setReader(relation)
+  const reader = readerFor(relation)
+  stage(`Trying ${relationName(relation)} as ${actor.name}`)
   const tried = await tryActs(trial, relation, actor, { reader, conditions })
   return { actor, judged: await judgeActs(trial, relation, actor, tried, cells), rows: tried.rows.length }
 }

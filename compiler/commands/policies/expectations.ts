@@ -80,10 +80,14 @@ export function readExpectations(file: string, text: string): Expectations {
   }
   if (actors.length === 0) fail(1, 'a table of actors is needed: | Actor | Role | Claims |')
   const names = actors.map(({ name }) => name)
-  for (const { rows, line } of sections)
-    for (const name of rows.flatMap((row) => row.actors))
+  const seen = new Set<string>()
+  for (const { relation, rows, line } of sections)
+    for (const name of rows.flatMap((row) => row.actors)) {
       if (!names.includes(name))
         fail(line, `there is no actor ${name} in the table of actors${didYouMean(name, names)}`)
+      if (seen.has(`${relation} ${name}`)) fail(line, `${name} has two lines for ${relation}, and one is expected`)
+      seen.add(`${relation} ${name}`)
+    }
   return {
     actors,
     setup: sql.flatMap(({ text: block, line }) =>

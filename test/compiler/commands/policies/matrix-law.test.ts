@@ -162,7 +162,7 @@ describe.each(lawMajors())('the matrix on PostgreSQL %i', (major) => {
         const { differing } = JSON.parse((await run('test', file, '--json')).printed)
         expect(differing).toEqual([])
       }),
-      { numRuns: sized(150, 20) },
+      { numRuns: sized(150, 15) },
     )
   }, 120_000)
 })

@@ -198,42 +198,43 @@ describe.skipIf(process.platform === 'win32')('catalograph policies', () => {
     expect((await run([])).printed).toBe(text.trimEnd())
   })
 
-  it.each([
-    ['| anon | `open` |', '| anon | all |', 'public.note: anon, select: all is written, but it may not with (2) (3)'],
-    [
-      '| ada, guest | `open or owner = auth.uid()` |',
-      '| ada, guest | `owner = auth.uid()` |',
-      'public.note: guest, select: `owner = auth.uid()` is written, but it also may with (1)',
-    ],
-    [
-      '| `owner = auth.uid()` | same |',
-      '| no | no |',
-      'public.note: ada, update: no is written, but it also may with (1) (2)',
-    ],
-    [
-      '| same | `owner = auth.uid()` |',
-      '| `true` | all |',
-      'public.note: ada, update to: `true` is written, but it may not with (3)',
-    ],
-    [
-      '| no | no | no | no |',
-      '| all | no | no | no |',
-      'public.note: anon, insert: all is written, but it may not: insert is not granted',
-    ],
-    [
-      '`id = auth.uid()` (name)',
-      '`id = auth.uid()`',
-      'public.profile: ada, update: `id = auth.uid()` is written, but it is limited to name',
-    ],
-    [
-      '| anon | `open` |',
-      '| anon | `opne` |',
-      'public.note: anon, select: `opne` is written, but the condition fails: column "opne" does not exist',
-    ],
-    ['1 row', '2 rows', 'public.open_note: ada, select: 2 rows is written, but it may with 1 of 1 rows'],
-  ])('names each cell that differs: %s as %s', async (cell, changed, sentence) => {
-    const { exitCode, printed } = await testFile(wholeFile.replace(cell, changed))
-    expect(printed).toContain(sentence)
+  it('names each cell that differs', async () => {
+    const differing = [
+      [
+        '| ada, guest | `open or owner = auth.uid()` |',
+        '| ada, guest | `owner = auth.uid()` |',
+        'public.note: guest, select: `owner = auth.uid()` is written, but it also may with (1)',
+      ],
+      [
+        '| `owner = auth.uid()` | same |',
+        '| no | no |',
+        'public.note: ada, update: no is written, but it also may with (1) (2)',
+      ],
+      [
+        '| no | no | `owner = auth.uid()` |',
+        '| no | no | all |',
+        'public.note: ada, delete: all is written, but it may not with (3)',
+      ],
+      [
+        '| no | no | no | no |',
+        '| all | no | no | no |',
+        'public.note: anon, insert: all is written, but it may not: insert is not granted',
+      ],
+      [
+        '`id = auth.uid()` (name)',
+        '`id = auth.uid()`',
+        'public.profile: ada, update: `id = auth.uid()` is written, but it is limited to name',
+      ],
+      [
+        '| anon | `open` |',
+        '| anon | `opne` |',
+        'public.note: anon, select: `opne` is written, but the condition fails: column "opne" does not exist',
+      ],
+      ['1 row', '2 rows', 'public.open_note: ada, select: 2 rows is written, but it may with 1 of 1 rows'],
+    ] as const
+    const text = differing.reduce((file, [cell, changed]) => file.replace(cell, changed), wholeFile)
+    const { exitCode, printed } = await testFile(text)
+    expect(printed.split('\n')).toEqual(expect.arrayContaining(differing.map(([, , sentence]) => sentence)))
     expect(exitCode).toBe(1)
   })
 
