@@ -124,8 +124,14 @@ describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout:
     await google.getByLabel('Google enabled').check()
     await google.getByRole('button', { name: 'Save' }).click()
     await google.getByText('Missing: Google client ID, Google secret.').waitFor()
+    const sessions = page.getByRole('form', { name: 'Sessions and tokens' })
+    await sessions.getByRole('textbox', { name: 'Access token life' }).fill('90m')
+    await sessions.getByRole('button', { name: 'Save' }).click()
+    await sessions.getByText('Now 90m.').waitFor()
+    expect(await sessions.getByRole('textbox', { name: 'Access token life' }).inputValue()).toBe('5400')
     const { rows } = await server.db.query('select name, value from catalograph_auth.settings')
     const stored = new Map(rows.map(({ name, value }: { name: string; value: string }) => [name, value]))
+    expect(stored.get('jwt_exp')).toBe('5400')
     expect([stored.get('anonymous_enabled'), stored.get('site_url'), stored.get('redirect_allow_list')]).toEqual([
       'on',
       'https://shop.example.com',

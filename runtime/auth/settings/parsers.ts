@@ -1,6 +1,6 @@
 import { createKeySet, type NamedJwk } from '../../identity/key-set.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
-import { baseAddress, type Parsed, type Parser } from '../../settings/parsers.ts'
+import { baseAddress, wholeNumber, type Parsed, type Parser } from '../../settings/parsers.ts'
 import { isWeb, readAddress } from '../protocol/input.ts'
 
 const value = <T>(parsed: T): Parsed<T> => ({ kind: 'value', value: parsed })
@@ -15,6 +15,19 @@ export const onOrOff: Parser<boolean> = (text) => {
 /** A value or, with the word `off`, null. */
 export function orOff<T>(parse: Parser<T>): Parser<T | null> {
   return (text) => (/^off$/i.test(text) ? value(null) : parse(text))
+}
+
+const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+
+/** Seconds, as a whole number or with a unit: `3600`, `90s`, `30m`, `12h`, `7d`. */
+export function duration(least: number, most: number): Parser<number> {
+  const seconds = wholeNumber(least, most)
+  return (text) => {
+    const [, number = text, unit = 's'] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+    const parsed = seconds(/^\d+$/.test(number) ? String(Number(number) * (secondsOf[unit] ?? 1)) : number)
+    if (parsed.kind === 'value') return parsed
+    return problem(`must be seconds from ${least} to ${most}, or a time such as 30m, 12h or 7d`)
+  }
 }
 
 /** Texts separated by commas or line ends; none if the text is blank. Commas within braces do not separate. */

@@ -4,6 +4,7 @@ import {
   characterClasses,
   jwkSet,
   onOrOff,
+  duration,
   orOff,
   redirectList,
   siteAddress,
@@ -30,10 +31,10 @@ const amount = (least: number, most: number, fallback: number, help: string) =>
   ({ type: 'number', parse: wholeNumber(least, most), fallback, secret: false, help }) as const
 
 const span = (least: number, most: number, fallback: number, help: string) =>
-  ({ type: 'seconds', parse: wholeNumber(least, most), fallback, secret: false, help }) as const
+  ({ type: 'seconds', parse: duration(least, most), fallback, secret: false, help }) as const
 
 const optionalSeconds = (help: string) =>
-  ({ type: 'seconds', parse: orOff(wholeNumber(1, 10 * year)), fallback: null, secret: false, help }) as const
+  ({ type: 'seconds', parse: orOff(duration(1, 10 * year)), fallback: null, secret: false, help }) as const
 
 const limit = (fallback: number, help: string) => amount(0, 1_000_000, fallback, help)
 

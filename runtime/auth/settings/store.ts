@@ -77,13 +77,16 @@ const unboundRole = statement<object>(
 export const isUnboundRole = async (run: RunStatement, role: string): Promise<boolean> =>
   (await run(unboundRole, [role])).length > 0
 
-/** Stores a setting's text. Returns the fault of a wrong text, which is not stored. */
+/** Stores a setting's text, times in seconds, as earlier releases read them. Returns the fault of a wrong text, which is not stored. */
 export async function setSetting(run: RunStatement, name: AuthSettingName, text: string): Promise<Parsed<unknown>> {
   const key: AuthSettingKey<unknown> = authSettingKeys[name]
   const parsed = key.parse(text)
-  if (parsed.kind === 'value') await run(writeSetting, [name, text])
+  if (parsed.kind === 'value') await run(writeSetting, [name, storedText(key, text, parsed.value)])
   return parsed
 }
+
+const storedText = ({ type }: AuthSettingKey<unknown>, text: string, value: unknown): string =>
+  type === 'seconds' && typeof value === 'number' ? String(value) : text
 
 /** Stores texts of settings that the owner has never set; others stay. The texts are ours and must be valid. */
 export async function setFirstSettings(

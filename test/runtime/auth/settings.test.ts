@@ -16,6 +16,20 @@ describe('the table of settings', () => {
     }
   })
 
+  test.each([
+    ['3600', 3_600],
+    ['90s', 90],
+    ['30m', 1_800],
+    ['12h', 43_200],
+    ['7d', 604_800],
+  ])('takes %s as %i seconds', (text, seconds) => {
+    expect(authSettingKeys.jwt_exp.parse(text)).toEqual({ kind: 'value', value: seconds })
+  })
+
+  test.each(['8d', '1w', '1.5h', 'h', '1h30m', '-1h', '', '99999999999d'])('refuses %j as a time', (text) => {
+    expect(authSettingKeys.jwt_exp.parse(text).kind).toBe('problem')
+  })
+
   it('keeps secrets apart', () => {
     expect(authSettingRows.filter(([, { secret }]) => secret).map(([name]) => name)).toEqual([
       'jwt_keys',

@@ -18,7 +18,7 @@ const groups: Readonly<Record<string, readonly AuthSettingName[]>> = {
     'secure_email_change',
   ],
   Google: ['google_enabled', 'google_client_id', 'google_secret'],
-  'Mails and codes': ['otp_exp', 'otp_length', 'mail_cooldown', 'mail_ceiling'],
+  'Mails and codes': ['otp_exp', 'mail_cooldown', 'mail_ceiling'],
   Passwords: [
     'password_min_length',
     'password_required_characters',
@@ -50,7 +50,10 @@ const groups: Readonly<Record<string, readonly AuthSettingName[]>> = {
   ],
 }
 
-const grouped: ReadonlySet<string> = new Set(Object.values(groups).flat())
+/** Settings with one value only. */
+const fixed: readonly AuthSettingName[] = ['otp_length']
+
+const grouped: ReadonlySet<string> = new Set([...Object.values(groups).flat(), ...fixed])
 
 export function groupSettings(settings: readonly ShownSetting[]): readonly SettingGroup[] {
   const byName = new Map(settings.map((setting) => [setting.name, setting]))

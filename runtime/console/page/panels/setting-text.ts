@@ -22,6 +22,26 @@ export function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+const units = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'm'],
+] as const
+
+/** 5400 as `90m`; null: it is best said in seconds. */
+function timeIn(value: unknown): string | null {
+  const [seconds = 0, unit] =
+    units.find(([length]) => typeof value === 'number' && value > 0 && value % length === 0) ?? []
+  return unit === undefined ? null : `${Number(value) / seconds}${unit}`
+}
+
+/** The explanation of a setting, with its unit. */
+export function helpOf({ type, help, value }: ShownSetting): string {
+  if (type !== 'seconds') return help
+  const time = timeIn(value)
+  return `${help} In seconds, or as 30m, 12h, 7d.${time === null ? '' : ` Now ${time}.`}`
+}
+
 export function draftOf({ type, value, secret }: ShownSetting): Draft {
   if (type === 'switch') return value === true
   if (secret) return ''

@@ -4,7 +4,7 @@ import type { Result } from '../api.ts'
 import { useRefusal } from '../context.tsx'
 import { Refused } from '../parts/controls.tsx'
 import { Field, type Described } from '../parts/field.tsx'
-import { draftOf, labelOf, valueOf, type Draft } from './setting-text.ts'
+import { draftOf, helpOf, labelOf, valueOf, type Draft } from './setting-text.ts'
 
 type Drafts = Readonly<Record<string, Draft>>
 
@@ -80,7 +80,7 @@ function SettingField({ setting, draft, problem, change, reset }: SettingFieldPr
     <div className="setting">
       <Field
         label={label}
-        help={setting.help}
+        help={helpOf(setting)}
         problem={problem && `${label} ${problem}`}
         inline={setting.type === 'switch'}
       >

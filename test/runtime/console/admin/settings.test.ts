@@ -100,7 +100,7 @@ describe('the settings over HTTP', () => {
     expect(answer.body.problems).toEqual([
       { name: 'guests', problem: 'is not a setting' },
       { name: 'autoconfrim', problem: 'is not a setting; did you mean autoconfirm?' },
-      { name: 'mail_cooldown', problem: 'must be a whole number between 0 and 86400' },
+      { name: 'mail_cooldown', problem: 'must be seconds from 0 to 86400, or a time such as 30m, 12h or 7d' },
     ])
     expect(settingOf(await owner('GET', '/settings'), 'jwt_exp').set).toBe(false)
   })
