@@ -15,7 +15,7 @@ const importers: Readonly<Record<string, () => Promise<Importer>>> = {
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'Move in from Supabase, Hasura or PostGraphile: print the SQL of the move.',
+  summary: 'Move in from Supabase, Hasura or PostGraphile: print SQL.',
   description:
     'supabase --dump FILE|--from URL: roles that a dump of a hosted project needs, settings to reset, and the steps of the\n' +
     'move, with the errors of a restore that do not matter.\n' +
