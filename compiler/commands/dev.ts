@@ -1,6 +1,7 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { startEmbedded } from '../../runtime/db/embedded/embedded.ts'
 import { refuseBusyAddress } from '../../runtime/main.ts'
 import type { Settings } from '../../runtime/settings/keys.ts'
@@ -37,8 +38,9 @@ export const devCommand: Command = {
       help: 'Run it once the service answers, with PROJECT_URL and ANON_KEY, and end with it.',
     },
   },
-  run: async (given, terminal) => {
+  run: async (given, shell) => {
     keepYoungSpaceSmall()
+    const terminal = { ...shell, environment: { ...(await ownVariables()), ...shell.environment } }
     const stopRequested = terminal.stopRequested()
     if (given['temporary'] !== true) return develop(given, terminal, stopRequested)
     const folder = await mkdtemp(join(tmpdir(), 'catalograph-dev-'))
@@ -56,6 +58,9 @@ export const devCommand: Command = {
 
 /** Of a database that only this machine reaches: no stranger can claim an address, or guess passwords. */
 const onlyHere = { autoconfirm: 'on', limit_guests: '0', limit_sign_up: '0', limit_token: '0' }
+
+/** The variables of the application's own .env; those of the process take precedence. */
+const ownVariables = async (): Promise<NodeJS.Dict<string>> => parseEnv(await readFile('.env', 'utf8').catch(() => ''))
 
 const withoutDatabase = (environment: Terminal['environment']): Terminal['environment'] =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('DATABASE_')))

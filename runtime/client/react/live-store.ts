@@ -56,7 +56,11 @@ export function createLiveStore<Value>(
     subscribe: shown.subscribe,
     start: () => {
       try {
-        return watch(given, listener, { patch, onConnection: (lost) => shown.set({ lost }) }).stop
+        const { stop } = watch(given, listener, { patch, onConnection: (lost) => shown.set({ lost }) })
+        return () => {
+          stop()
+          if (timer !== null) clearTimeout(timer)
+        }
       } catch (thrown) {
         shown.set({ loading: false, error: toGraphqlError(thrown) })
         return () => undefined

@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { devCommand } from '../../../../compiler/commands/dev.ts'
 import { applyOnce, loadMigrations } from '../../../../compiler/commands/create/migrate-once.ts'
 import { secret } from '../../../support/auth.ts'
+import { builtCli } from '../../../support/built-cli.ts'
 import { runCommand } from '../../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'
@@ -122,6 +125,17 @@ describe('catalograph dev', () => {
     expect(exitCode, noted).toBe(3)
     expect(printed).toMatch(/^GraphQL +http:\/\/127\.0\.0\.1:\d+\/graphql\/v1$/m)
     expect(noted).toMatch(/^Applied: 1\.sql$[^]*^Applied: 2\.sql$/m)
+  })
+
+  it('reads .env, and the environment before it', async () => {
+    write('1.sql', table('early'))
+    write('.env', 'PORT=none\nHOST_OF_MINE=x\nLOG_LEVEL=none\n')
+    const env = { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'warn' }
+    const ran = promisify(execFile)(process.execPath, [builtCli, 'dev', '--migrations', '.'], { cwd: folder, env })
+    await expect(ran).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^catalograph: the settings are not usable:\n {2}PORT must be .*\n$/),
+    })
   })
 
   it.each([
