@@ -69,6 +69,23 @@ describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout:
     await context.close()
   })
 
+  it('opens on the state of the project, whose cards lead to their panels', async () => {
+    await postGraphql(server, { query: 'query Unknown { nothing }' })
+    const { page, context, errors } = await enter('home')
+    const facts = page.getByLabel('Project')
+    expect(await facts.innerText()).toMatch(/State\s+serving[^]*Postgres\s+\d+[^]*authenticated sees\s+2 of 3 tables/)
+    await facts.getByText('2, 2 new this week').waitFor()
+    const problems = page.getByRole('region', { name: 'Problems' })
+    await problems.getByText('create index on public.comments (post_id);').waitFor()
+    await problems.getByRole('button', { name: /Copy SQL for constraint comments_post_id_fkey/ }).waitFor()
+    const failed = page.getByRole('region', { name: 'Failed requests' })
+    await failed.getByText('Unknown as anon: GRAPHQL_VALIDATION_FAILED').waitFor()
+    await failed.getByRole('link', { name: 'Failed requests' }).click()
+    await page.getByRole('row', { name: /Unknown.*anon/ }).waitFor()
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('takes no key but the service key, and keeps it for the tab alone until it is forgotten', async () => {
     const { page, context, shoot } = await browser.open()
     await page.goto(`${server.url}/dashboard`)
