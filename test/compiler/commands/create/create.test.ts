@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { builtCli } from '../../../support/built-cli.ts'
+import { createCommand } from '../../../../compiler/commands/create.ts'
+import { builtCli, runHere } from '../../../support/built-cli.ts'
 
 const root = new URL('../../../..', import.meta.url).pathname
 
@@ -53,17 +54,21 @@ describe('catalograph create', () => {
   })
 
   it.each([
-    [['My App'], 2, 'My App cannot be the name'],
-    [['../app'], 2, 'cannot be the name'],
-    [[], 2, 'create takes the name'],
-    [['one', 'two'], 2, 'create takes the name'],
-    [['app', '--template', 'vitte'], 2, 'there is no template vitte; did you mean vite?'],
-    [['taken'], 1, 'exists and is not empty'],
-  ] as const)('refuses %j', async (args, code, sentence) => {
-    mkdirSync(join(folder, 'taken'), { recursive: true })
+    [['My App'], 'My App cannot be the name'],
+    [['../app'], 'cannot be the name'],
+    [[], 'create takes the name'],
+    [['one', 'two'], 'create takes the name'],
+    [['app', '--template', 'vitte'], 'there is no template vitte; did you mean vite?'],
+  ] as const)('refuses %j', async (args, sentence) => {
+    const { exitCode, stderr } = await runHere(createCommand, ['create', ...args], {})
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(sentence)])
+  })
+
+  it('leaves a folder alone that is not empty', async () => {
+    mkdirSync(join(folder, 'taken'))
     writeFileSync(join(folder, 'taken/mine'), 'mine')
-    const { exitCode, stderr } = await create(args)
-    expect([exitCode, stderr]).toEqual([code, expect.stringContaining(sentence)])
+    const { exitCode, stderr } = await create(['taken'])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('exists and is not empty')])
     expect(readdirSync(join(folder, 'taken'))).toEqual(['mine'])
   })
 

@@ -55,7 +55,7 @@ async function bundleTo(app: Application, name: string, platform: 'browser' | 'n
 describe.skipIf(path === null)(titled('the hooks for React', noChromium()), { timeout: 60_000 }, () => {
   const browser = useBrowser(path ?? '')
   const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on' }, sql })
-  const app = createReactApplication()
+  let app: Application
   const site = createServer()
   let [script, body] = ['', '']
   const open = async (html = '', initial?: unknown): Promise<WatchedPage> => {
@@ -67,6 +67,7 @@ describe.skipIf(path === null)(titled('the hooks for React', noChromium()), { ti
   const address = (): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}`
 
   beforeAll(async () => {
+    app = createReactApplication()
     const from = ['--from', server.db.ownerUrl, '--role', 'authenticated', '--out', join(app.folder, 'db')]
     const made = await app.codegen(from)
     expect(made.exitCode, made.noted).toBe(0)
@@ -81,7 +82,7 @@ describe.skipIf(path === null)(titled('the hooks for React', noChromium()), { ti
   afterAll(() => {
     site.closeAllConnections()
     site.close()
-    app.remove()
+    app?.remove()
   })
 
   const sign = (page: Page, kind: 'signUp' | 'signInWithPassword', name: string): Promise<unknown> =>
