@@ -7,7 +7,7 @@ import { isJsonObject, tryParseJson } from '../../runtime/lib/json.ts'
 import { MigrationFailure, readScript } from './advise/diff/script.ts'
 import { CommandFailure, misuse } from './command.ts'
 
-/** Folders of migrations as their tools write them: dbmate, Drizzle, Prisma, Atlas, and plain SQL files. */
+/** Folders of migrations as their tools write them: dbmate, goose, sql-migrate, Drizzle, Prisma, Atlas, and plain SQL files. */
 
 export interface MigrationFile {
   readonly file: string
@@ -53,10 +53,11 @@ const listedFiles = (folder: string, names: readonly string[]): readonly string[
     return name.endsWith('.sql') && !name.endsWith('.down.sql') ? [join(folder, name)] : []
   })
 
-const marker = /^--\s*migrate:(up|down)\b(.*)$/i
-const apart = /^--\s*(?:migrate:up\b.*\btransaction:\s*false\b|atlas:txmode\s+none\b)/im
+const marker = /^--\s*(?:migrate:|\+(?:goose|migrate)\s+)(up|down)\b/i
+const apart =
+  /^--\s*(?:migrate:up\b.*\btransaction:\s*false\b|atlas:txmode\s+none\b|\+goose\s+no\s+transaction\b|\+migrate\s+up\s+notransaction\b)/im
 
-/** The part of dbmate's `-- migrate:up`; the whole file where no line has such a marker. */
+/** The part below `-- migrate:up` of dbmate, or `-- +goose Up`; the whole file where no line has such a marker. */
 function forward(file: string, text: string): MigrationFile {
   const lines = text.split('\n')
   const together = !apart.test(text)

@@ -34,9 +34,6 @@ async function statementsOf({ file, sql, together }: MigrationFile): Promise<rea
   const read = (path: string): Promise<string> => (path === file ? Promise.resolve(sql) : readFile(path, 'utf8'))
   try {
     if (!together) throw new MigrationFailure({ file, line: 1 }, 'each migration is one transaction here')
-    const foreign = sql.split('\n').findIndex((line) => /^--\s*\+(?:goose|migrate)\b/.test(line))
-    if (foreign !== -1)
-      throw new MigrationFailure({ file, line: foreign + 1 }, 'this marker of migrations is not known')
     return withoutFrame(await readScript(file, { read, database: '' }))
   } catch (error) {
     throw error instanceof MigrationFailure ? failureAt(error) : error

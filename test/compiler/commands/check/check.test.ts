@@ -214,6 +214,19 @@ describe('catalograph check', () => {
       expect(first?.sql.split('\n')).toEqual(['', '', '-- migrate:up transaction:false', 'create table a ();', ''])
     })
 
+    it.each([
+      ['goose', '-- +goose Up\ncreate table a ();\n-- +goose Down\ndrop table a;', true],
+      ['goose', '-- +goose NO TRANSACTION\n-- +goose Up\ncreate table a ();', false],
+      ['sql-migrate', '-- +migrate Up notransaction\ncreate table a ();\n-- +migrate Down\ndrop table a;', false],
+    ])('takes what leads forward of files of %s: %j', async (tool, text, together) => {
+      await write(`${tool}/1.sql`, text)
+      const [first] = await readMigrations(path(tool))
+      expect(first?.sql.split('\n').filter((line) => line !== '' && !line.startsWith('--'))).toEqual([
+        'create table a ();',
+      ])
+      expect(first?.together).toBe(together)
+    })
+
     it('follows the journal of Drizzle', async () => {
       const entries = [{ tag: '0001_late' }, { tag: '0000_early' }]
       await write('drizzle/meta/_journal.json', JSON.stringify({ entries }))

@@ -80,10 +80,7 @@ describe('migrations', () => {
 
   it.each([
     ['-- migrate:up transaction:false\ncreate index on one (a);', '1.sql:1: each migration is one transaction here'],
-    [
-      '-- +goose Up\ncreate table one (a int);\n-- +goose Down\ndrop table one;',
-      '1.sql:1: this marker of migrations is not known',
-    ],
+    ['-- +goose NO TRANSACTION\n-- +goose Up\nselect 1;', '1.sql:1: each migration is one transaction here'],
     ['\\copy one from rows', '\\copy is a command of psql that has no meaning here'],
     ['create table one (a int); rollback;', 'ROLLBACK would end the transaction'],
   ])('refuse %j', async (text, sentence) => {
